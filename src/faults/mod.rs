@@ -1,0 +1,153 @@
+//! Fault platforms: one trait, one private module for each, one match.
+//!
+//! Called by `plan` (prepare only), `run` (all of it) and whoever undoes what a journal says.
+
+mod chaos_mesh;
+mod localstack;
+pub mod simulated;
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::clients::Clients;
+use crate::model::ids::RunId;
+use crate::model::localstack::FaultRule;
+use crate::model::problem::Problem;
+use crate::model::request::{Absence, Exchange, Proof, Request, WorldIdentity};
+use crate::model::target::Target;
+use crate::model::undo::Undo;
+use crate::model::units::{Percent, Span};
+
+/// What a step breaks, parsed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Fault {
+    /// Rules and latency through the LocalStack Chaos API.
+    LocalStack(LocalStackFault),
+    /// One Chaos Mesh object.
+    ChaosMesh(ChaosMeshFault),
+    /// A fault of a scripted world; no document can name it.
+    Simulated(String),
+}
+
+/// What a step breaks on a LocalStack; at least one of the two is there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LocalStackFault {
+    /// Base URL of the LocalStack, no trailing slash.
+    pub endpoint: String,
+    /// Rules, each with its region written in.
+    pub faults: Vec<FaultRule>,
+    /// The one global latency.
+    pub latency: Option<Span>,
+}
+
+/// A Chaos Mesh object as the document has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChaosMeshFault {
+    /// The kind: `NetworkChaos`, `PodChaos`, …
+    pub chaos_kind: String,
+    /// The kind's own spec.
+    pub spec: Value,
+    /// Share of the pods that the selector finds.
+    pub blast_radius: Vec<Percent>,
+}
+
+/// Who a fault belongs to: goes into the tag that every part of it carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Owner {
+    /// No run yet: a plan shows `{run}` where the id will stand.
+    Plan,
+    /// This run.
+    Run(RunId),
+}
+
+impl Owner {
+    /// The text that stands in the tag.
+    pub fn tag(&self) -> &str {
+        match self {
+            Self::Plan => crate::model::localstack::RUN_PLACEHOLDER,
+            Self::Run(run) => run.as_str(),
+        }
+    }
+}
+
+/// What `prepare` found out without writing anything.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Prepared {
+    /// Who the platform says it is.
+    pub world: WorldIdentity,
+    /// What the fault touches.
+    pub targets: Vec<Target>,
+    /// The share of the possible targets that is touched, in words: `2 of 5 pods`,
+    /// `50% of kinesis:PutRecord requests`.
+    pub blast_radius: String,
+    /// One line for each fault, for people.
+    pub summaries: Vec<String>,
+    /// The literal requests that put it in, in order.
+    pub requests: Vec<Request>,
+    /// The literal requests that take it out, in order.
+    pub undo_requests: Vec<Request>,
+    /// The undo.
+    pub undo: Undo,
+    /// What a reader should know and that stops nothing.
+    pub warnings: Vec<String>,
+}
+
+/// A platform that faults go in through.
+///
+/// # Guarantees
+/// * `prepare` only reads.
+/// * `inject` sends exactly what the undo can take back, and is asked only after the undo is durable.
+/// * `revert` is idempotent and succeeds when `inject` never ran, half ran or ran twice.
+/// * `confirm` and `verify_gone` ask the world, never memory.
+/// * No call waits without a limit; each ends by itself.
+///
+/// # Errors
+/// A `Problem` whose kind tells a deaf platform (`Unreachable`) from one that says no.
+pub trait FaultDriver: Send + Sync {
+    /// Reads the world and says what the fault would be, for whom, and how it is undone.
+    fn prepare<'a>(
+        &'a self,
+        fault: &'a Fault,
+        owner: &'a Owner,
+    ) -> BoxFuture<'a, Result<Prepared, Problem>>;
+
+    /// Puts the fault in.
+    fn inject<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection>;
+
+    /// Asks the world whether the fault is in.
+    fn confirm<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Proof, Problem>>;
+
+    /// Takes the fault out.
+    fn revert<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection>;
+
+    /// Asks the world whether the fault is out.
+    fn verify_gone<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Absence, Problem>>;
+}
+
+/// What became of the requests of an inject or a revert.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Injection {
+    /// Each request that was sent, with its answer, also when a later one failed.
+    pub exchanges: Vec<Exchange>,
+    /// Whether all of it was answered well.
+    pub result: Result<(), Problem>,
+}
+
+/// The driver that a fault needs.
+///
+/// # Errors
+/// A platform that this build cannot drive.
+pub fn driver_for(fault: &Fault, clients: &Clients) -> Result<Arc<dyn FaultDriver>, Problem> {
+    match fault {
+        Fault::LocalStack(_) => Ok(Arc::new(localstack::LocalStackDriver::new(clients))),
+        Fault::ChaosMesh(fault) => Err(chaos_mesh::not_yet(fault)),
+        Fault::Simulated(name) => Err(simulated::no_world(name)),
+    }
+}

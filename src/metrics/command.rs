@@ -1,0 +1,22 @@
+//! Placeholder.
+
+use futures_util::future::BoxFuture;
+
+use super::{Metric, MetricSource};
+use crate::model::problem::Problem;
+use crate::model::sample::Reading;
+use crate::model::traffic::TrafficSummary;
+
+pub(super) struct Command;
+
+impl MetricSource for Command {
+    fn start(&self) -> BoxFuture<'_, Result<(), Problem>> {
+        unimplemented!()
+    }
+    fn read<'a>(&'a self, _: &'a Metric) -> BoxFuture<'a, Reading> {
+        unimplemented!()
+    }
+    fn stop(&self) -> BoxFuture<'_, Option<TrafficSummary>> {
+        unimplemented!()
+    }
+}

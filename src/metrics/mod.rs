@@ -1,0 +1,290 @@
+//! Metric sources: one trait, one private file for each, one match.
+
+mod command;
+mod prometheus;
+pub mod simulated;
+mod traffic;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+use crate::clients::Clients;
+use crate::model::problem::Problem;
+use crate::model::sample::Reading;
+use crate::model::traffic::TrafficSummary;
+use crate::model::units::{Span, Unit};
+
+/// What an SLO reads, parsed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Metric {
+    /// A figure of the built-in traffic generator.
+    Traffic(TrafficMetric),
+    /// A program of the user's.
+    Command(CommandMetric),
+    /// A PromQL query.
+    Prometheus(String),
+    /// A scripted series; no document can name it.
+    Simulated(String),
+}
+
+/// A figure of the traffic generator, over its sliding window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TrafficMetric {
+    /// Share of the requests that failed: no answer in time, no connection, status 400 or above,
+    /// or not sent since too many were in flight. A ratio.
+    ErrorRate,
+    /// Requests a second that were answered. A number.
+    Throughput,
+    /// Requests with these statuses in the window: `503`, or a class such as `5xx`. A number.
+    Status(StatusClass),
+    /// Latency from the intended start. A duration in seconds.
+    Latency(Quantile),
+}
+
+/// One status (`503`) or a class of them (`5xx`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum StatusClass {
+    /// This very status.
+    Exactly(u16),
+    /// Every status with this first digit.
+    Class(u8),
+}
+
+impl TryFrom<String> for StatusClass {
+    type Error = Problem;
+
+    fn try_from(text: String) -> Result<Self, Problem> {
+        text.parse()
+    }
+}
+
+impl std::str::FromStr for StatusClass {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        let class = text
+            .strip_suffix("xx")
+            .and_then(|digit| digit.parse().ok())
+            .filter(|digit| (1..=5).contains(digit))
+            .map(Self::Class);
+        let exactly = text
+            .parse()
+            .ok()
+            .filter(|status| (100..=599).contains(status))
+            .map(Self::Exactly);
+        class.or(exactly).ok_or_else(|| {
+            Problem::new(
+                crate::model::problem::ProblemKind::Invalid,
+                format!("`{text}` is no HTTP status"),
+            )
+            .hint("write a status (`503`) or a class (`5xx`)")
+        })
+    }
+}
+
+impl From<StatusClass> for String {
+    fn from(class: StatusClass) -> String {
+        match class {
+            StatusClass::Exactly(status) => status.to_string(),
+            StatusClass::Class(digit) => format!("{digit}xx"),
+        }
+    }
+}
+
+impl schemars::JsonSchema for StatusClass {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "StatusClass".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "An HTTP status (503) or a class of them (5xx).",
+            "type": "string",
+            "pattern": "^([1-5]xx|[1-5][0-9][0-9])$"
+        })
+    }
+}
+
+/// Which latency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Quantile {
+    /// The median.
+    P50,
+    /// Nine of ten are faster.
+    P90,
+    /// 95 of 100 are faster.
+    P95,
+    /// 99 of 100 are faster.
+    P99,
+    /// 999 of 1,000 are faster.
+    P999,
+    /// The slowest.
+    Max,
+}
+
+/// A program whose output is the reading.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandMetric {
+    /// Program and arguments; no shell. `chaos` as the program means this very binary.
+    pub argv: Vec<String>,
+    /// Where the number stands in JSON output (RFC 9535); `None`: the output is the number.
+    pub json: Option<String>,
+    /// Longer than this is a failure.
+    pub timeout: Span,
+}
+
+/// What the traffic generator sends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrafficSpec {
+    /// Absolute URL; `{id}` becomes the request's unique id.
+    pub url: String,
+    /// HTTP method, default GET.
+    pub method: String,
+    /// Extra headers.
+    pub headers: BTreeMap<String, String>,
+    /// Body; `{id}` becomes the request's unique id.
+    pub body: Option<String>,
+    /// Requests a second, default 10.
+    pub rate: f64,
+    /// Longer than this is a failure, default 5s.
+    pub timeout: Span,
+    /// Requests under way at once, at most, default 256.
+    pub max_in_flight: usize,
+    /// Figures are over this much of the past, default 10s.
+    pub window: Span,
+}
+
+/// Where Prometheus is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PrometheusSpec {
+    /// Base URL.
+    pub url: String,
+}
+
+/// The sources that a document declares.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MetricSpecs {
+    /// The traffic generator.
+    pub traffic: Option<TrafficSpec>,
+    /// Prometheus.
+    pub prometheus: Option<PrometheusSpec>,
+}
+
+impl Metric {
+    /// What is read, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Traffic(TrafficMetric::ErrorRate) => "traffic error rate".to_owned(),
+            Self::Traffic(TrafficMetric::Throughput) => "traffic throughput".to_owned(),
+            Self::Traffic(TrafficMetric::Status(class)) => {
+                format!("traffic answers {}", String::from(*class))
+            }
+            Self::Traffic(TrafficMetric::Latency(quantile)) => {
+                format!("traffic latency {}", format!("{quantile:?}").to_lowercase())
+            }
+            Self::Command(command) => format!("command {}", command.argv.join(" ")),
+            Self::Prometheus(query) => format!("prometheus {query}"),
+            Self::Simulated(series) => format!("script {series}"),
+        }
+    }
+
+    /// The unit that an objective on it must have; `None`: any.
+    pub fn natural_unit(&self) -> Option<Unit> {
+        match self {
+            Self::Traffic(TrafficMetric::ErrorRate) => Some(Unit::Percent),
+            Self::Traffic(TrafficMetric::Latency(_)) => Some(Unit::Duration),
+            Self::Traffic(TrafficMetric::Throughput | TrafficMetric::Status(_)) => {
+                Some(Unit::Number)
+            }
+            Self::Command(_) | Self::Prometheus(_) | Self::Simulated(_) => None,
+        }
+    }
+}
+
+/// Something that can be read while a run lasts.
+///
+/// # Guarantees
+/// * `read` ends by itself within the source's time-out and never panics.
+/// * Blindness is told apart: the source answered with nothing (`NoData`), or did not answer
+///   (`SourceDown`). A value is always finite.
+/// * `start` and `stop` may be called once each; `read` before `start` is `NoData`.
+pub trait MetricSource: Send + Sync {
+    /// Begins whatever the source has to do in the background.
+    fn start(&self) -> BoxFuture<'_, Result<(), Problem>>;
+
+    /// One reading, now.
+    fn read<'a>(&'a self, metric: &'a Metric) -> BoxFuture<'a, Reading>;
+
+    /// Ends what `start` began and says what was counted.
+    fn stop(&self) -> BoxFuture<'_, Option<TrafficSummary>>;
+}
+
+/// The sources of an experiment, each made once.
+#[derive(Clone, Default)]
+pub struct Sources {
+    traffic: Option<Arc<dyn MetricSource>>,
+    command: Option<Arc<dyn MetricSource>>,
+    simulated: Option<Arc<dyn MetricSource>>,
+}
+
+impl Sources {
+    /// Makes the sources that the document declares; nothing is sent yet.
+    pub fn new(specs: &MetricSpecs, clients: &Clients) -> Self {
+        Self {
+            traffic: specs.traffic.as_ref().map(|spec| {
+                Arc::new(traffic::Traffic::new(spec, clients)) as Arc<dyn MetricSource>
+            }),
+            command: Some(Arc::new(command::Command)),
+            simulated: None,
+        }
+    }
+
+    /// The sources of a scripted world.
+    pub fn simulated(source: Arc<dyn MetricSource>) -> Self {
+        Self {
+            simulated: Some(source),
+            ..Self::default()
+        }
+    }
+
+    /// The source that a metric is read from.
+    ///
+    /// # Errors
+    /// The document does not declare it, or this build cannot read it.
+    pub fn source_for(&self, metric: &Metric) -> Result<Arc<dyn MetricSource>, Problem> {
+        let found = match metric {
+            Metric::Traffic(_) => &self.traffic,
+            Metric::Command(_) => &self.command,
+            Metric::Prometheus(query) => return Err(prometheus::not_yet(query)),
+            Metric::Simulated(_) => &self.simulated,
+        };
+        found.clone().ok_or_else(|| {
+            Problem::new(
+                crate::model::problem::ProblemKind::Invalid,
+                format!(
+                    "nothing is declared that `{}` could be read from",
+                    metric.words()
+                ),
+            )
+            .hint("add it under `metrics:`")
+        })
+    }
+
+    /// Every source, for start and stop.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<dyn MetricSource>> {
+        [&self.traffic, &self.command, &self.simulated]
+            .into_iter()
+            .flatten()
+    }
+}

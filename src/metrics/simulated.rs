@@ -1,0 +1,1 @@
+//! Scripted series for tests and simulations of the engine.

@@ -1,0 +1,23 @@
+//! The words of the domain: pure data and pure functions.
+//!
+//! Nothing here waits, reads a file, looks at a clock or knows a terminal; everybody may import it
+//! and it imports nobody.
+
+pub mod approval;
+pub mod brief;
+pub mod decision;
+pub mod event;
+pub mod ids;
+pub mod judgement;
+pub mod localstack;
+pub mod outcome;
+pub mod phase;
+pub mod problem;
+pub mod request;
+pub mod sample;
+pub mod slo;
+pub mod state;
+pub mod target;
+pub mod traffic;
+pub mod undo;
+pub mod units;

@@ -1,0 +1,435 @@
+//! `RunState::apply`: the one fold that live view, replay, report, guardian and recovery share.
+
+use std::collections::VecDeque;
+
+use jiff::Timestamp;
+
+use super::approval::{Approval, Person};
+use super::brief::Brief;
+use super::decision::Cause;
+use super::event::{Event, Record};
+use super::ids::{Digest, PlanId, RunId};
+use super::judgement::Trip;
+use super::outcome::Outcome;
+use super::phase::Phase;
+use super::request::{Absence, Proof};
+use super::sample::{Reading, SloState};
+use super::slo::{Reaction, Slo};
+use super::traffic::TrafficSummary;
+use super::undo::Undo;
+
+/// How many readings an SLO's history keeps for the sparkline.
+pub const HISTORY: usize = 600;
+
+/// Everything that is known about a run after some of its events.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunState {
+    /// Set by the first event.
+    pub header: Option<RunHeader>,
+    /// The approval that the run rests on.
+    pub approval: Option<Approval>,
+    /// Where the run is.
+    pub phase: Option<Phase>,
+    /// When that phase was entered, in milliseconds of the run.
+    pub phase_since_ms: u64,
+    /// The step that is due or under way.
+    pub step: Option<usize>,
+    /// One record for each SLO, in document order.
+    pub slos: Vec<SloRecord>,
+    /// One record for each step, in document order.
+    pub steps: Vec<StepRecord>,
+    /// When the baseline, and so the watching, began.
+    pub baseline_at_ms: Option<u64>,
+    /// When the SLOs were seen back after the last undo.
+    pub recovered_at_ms: Option<u64>,
+    /// Milliseconds from the last fault seen gone to the SLOs back.
+    pub recovery_ms: Option<u64>,
+    /// Why the run ends or ended; the first reason that counts.
+    pub cause: Option<Cause>,
+    /// How it ended; `None`: it has not, or nobody wrote it down.
+    pub outcome: Option<Outcome>,
+    /// Warnings, in order.
+    pub warnings: Vec<String>,
+    /// What persons wrote down, with the run's milliseconds.
+    pub notes: Vec<(u64, String)>,
+    /// What the traffic generator counted.
+    pub traffic: Option<TrafficSummary>,
+    /// Milliseconds of the latest event.
+    pub elapsed_ms: u64,
+    /// UTC of the latest event.
+    pub latest: Option<Timestamp>,
+    /// `seq` of the latest event.
+    pub seq: u64,
+}
+
+/// What the first event says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunHeader {
+    /// The run's id.
+    pub run: RunId,
+    /// The plan's id.
+    pub plan: PlanId,
+    /// The plan's digest.
+    pub digest: Digest,
+    /// Version of the tool that ran it.
+    pub tool: String,
+    /// Who started it.
+    pub requester: Person,
+    /// When it began.
+    pub started: Timestamp,
+    /// The plan in short.
+    pub brief: Box<Brief>,
+}
+
+/// What is known about an SLO.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SloRecord {
+    /// The SLO.
+    pub slo: Slo,
+    /// The latest state; `None`: never read.
+    pub state: Option<SloState>,
+    /// The latest reading.
+    pub reading: Option<Reading>,
+    /// How long the current breach, or blindness, has lasted.
+    pub streak_ms: u64,
+    /// Values of the last readings with the run's milliseconds, oldest first.
+    pub history: VecDeque<(u64, f64)>,
+    /// Readings so far.
+    pub samples: u64,
+    /// Readings without a value.
+    pub blind_samples: u64,
+    /// The worst value of the baseline.
+    pub baseline_worst: Option<f64>,
+    /// The worst value while a fault was in, or being undone.
+    pub fault_worst: Option<f64>,
+    /// The worst value of the whole run.
+    pub worst: Option<f64>,
+    /// Milliseconds spent breaching, from sample to sample.
+    pub breaching_ms: u64,
+    /// Readings that were due while an earlier one was still under way.
+    pub missed: u64,
+    /// When the latest reading arrived.
+    pub latest_at_ms: Option<u64>,
+}
+
+/// What is known about a step.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StepRecord {
+    /// Its undo, once on disk.
+    pub undo: Option<Undo>,
+    /// When the first request of the fault was about to be sent.
+    pub injecting_at_ms: Option<u64>,
+    /// When the fault was first seen in, whole.
+    pub confirmed_at_ms: Option<u64>,
+    /// The latest answer to "is it in?".
+    pub proof: Option<Proof>,
+    /// When the first rollback SLO tripped, and which.
+    pub tripped: Option<StepTrip>,
+    /// When the undo began.
+    pub undoing_at_ms: Option<u64>,
+    /// When the fault was seen gone.
+    pub gone_at_ms: Option<u64>,
+    /// The latest answer to "is it out?".
+    pub absence: Option<Absence>,
+    /// Failed attempts to undo or to see it gone.
+    pub undo_failures: u32,
+}
+
+/// The trip that ended a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepTrip {
+    /// The SLO.
+    pub slo: String,
+    /// Breach or blindness.
+    pub trip: Trip,
+    /// When.
+    pub at_ms: u64,
+}
+
+impl StepRecord {
+    /// The undo exists and the fault was not yet seen gone: it is, or may be, in place.
+    pub fn may_be_in_place(&self) -> bool {
+        self.injecting_at_ms.is_some() && self.gone_at_ms.is_none()
+    }
+
+    /// From the fault seen in to the trip.
+    pub fn detect_ms(&self) -> Option<u64> {
+        let trip = self.tripped.as_ref()?;
+        Some(trip.at_ms.saturating_sub(self.confirmed_at_ms?))
+    }
+
+    /// From the trip to the undo.
+    pub fn react_ms(&self) -> Option<u64> {
+        let trip = self.tripped.as_ref()?;
+        Some(self.undoing_at_ms?.saturating_sub(trip.at_ms))
+    }
+
+    /// From the undo to the fault seen gone.
+    pub fn gone_ms(&self) -> Option<u64> {
+        Some(self.gone_at_ms?.saturating_sub(self.undoing_at_ms?))
+    }
+
+    /// How long the fault was in, from seen in to the undo.
+    pub fn held_ms(&self) -> Option<u64> {
+        Some(self.undoing_at_ms?.saturating_sub(self.confirmed_at_ms?))
+    }
+}
+
+impl RunState {
+    /// The state after all these events.
+    pub fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+        let mut state = Self::default();
+        for record in records {
+            state.apply(record);
+        }
+        state
+    }
+
+    /// The brief, once the run has started.
+    pub fn brief(&self) -> Option<&Brief> {
+        self.header.as_ref().map(|header| header.brief.as_ref())
+    }
+
+    /// The steps whose fault is, or may be, in place.
+    pub fn in_place(&self) -> impl Iterator<Item = (usize, &StepRecord)> {
+        self.steps
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| step.may_be_in_place())
+    }
+
+    /// Takes one more event in.
+    pub fn apply(&mut self, record: &Record) {
+        let at_ms = record.elapsed_ms;
+        self.elapsed_ms = at_ms;
+        self.latest = Some(record.time);
+        self.seq = record.seq;
+        match &record.event {
+            Event::RunStarted {
+                run,
+                plan,
+                digest,
+                tool,
+                requester,
+                brief,
+            } => {
+                self.slos = brief.slos.iter().cloned().map(SloRecord::new).collect();
+                self.steps = vec![StepRecord::default(); brief.steps.len()];
+                self.phase = Some(Phase::Preflight);
+                self.header = Some(RunHeader {
+                    run: run.clone(),
+                    plan: plan.clone(),
+                    digest: digest.clone(),
+                    tool: tool.clone(),
+                    requester: requester.clone(),
+                    started: record.time,
+                    brief: brief.clone(),
+                });
+            }
+            Event::Approved { approval } => self.approval = Some((**approval).clone()),
+            Event::PhaseEntered { phase, step, .. } => self.enter(*phase, *step, at_ms),
+            Event::Sampled {
+                slo,
+                reading,
+                state,
+                streak_ms,
+                took_ms: _,
+            } => self.sampled(at_ms, slo, reading, *state, *streak_ms),
+            Event::TicksMissed { slo, missed } => {
+                if let Some(found) = self.slo_mut(slo) {
+                    found.missed += missed;
+                }
+            }
+            Event::Tripped {
+                slo,
+                trip,
+                reaction,
+                ..
+            } => self.tripped(at_ms, slo, *trip, *reaction),
+            Event::UndoRecorded { step, undo } => {
+                self.with_step(*step, |found| found.undo = Some((**undo).clone()));
+            }
+            Event::Confirmed { step, proof } => self.with_step(*step, |found| {
+                if proof.is_complete() {
+                    found.confirmed_at_ms.get_or_insert(at_ms);
+                }
+                found.proof = Some(proof.clone());
+            }),
+            Event::UndoFailed { step, .. } => {
+                self.with_step(*step, |found| found.undo_failures += 1);
+            }
+            Event::GoneChecked { step, absence } => self.with_step(*step, |found| {
+                if absence.remaining.is_empty() {
+                    found.gone_at_ms = Some(at_ms);
+                }
+                found.absence = Some(absence.clone());
+            }),
+            Event::Recovered { after_ms } => {
+                self.recovered_at_ms = Some(at_ms);
+                self.recovery_ms = Some(*after_ms);
+            }
+            Event::Ending { cause } => {
+                self.cause.get_or_insert_with(|| cause.clone());
+            }
+            Event::Settled { outcome, cause } => {
+                self.outcome = Some(*outcome);
+                self.cause = Some(cause.clone());
+            }
+            Event::Noted { text } => self.notes.push((at_ms, text.clone())),
+            Event::Warned { message } => self.warnings.push(message.clone()),
+            Event::TrafficStopped { summary } => self.traffic = Some(summary.clone()),
+            Event::Exchanged { .. }
+            | Event::InjectFailed { .. }
+            | Event::SignalReceived { .. }
+            | Event::Asked { .. }
+            | Event::Answered { .. } => {}
+        }
+    }
+
+    fn enter(&mut self, phase: Phase, step: Option<usize>, at_ms: u64) {
+        self.phase = Some(phase);
+        self.phase_since_ms = at_ms;
+        self.step = step;
+        match phase {
+            Phase::Baseline => self.baseline_at_ms = Some(at_ms),
+            Phase::Injecting => {
+                if let Some(step) = step {
+                    self.with_step(step, |found| {
+                        found.injecting_at_ms.get_or_insert(at_ms);
+                    });
+                }
+            }
+            Phase::Undoing => {
+                if let Some(step) = step {
+                    self.with_step(step, |found| {
+                        found.undoing_at_ms.get_or_insert(at_ms);
+                    });
+                }
+            }
+            Phase::Preflight
+            | Phase::Between
+            | Phase::AwaitingGo
+            | Phase::Preparing
+            | Phase::Confirming
+            | Phase::Observing
+            | Phase::Verifying
+            | Phase::Recovering
+            | Phase::Settled
+            | Phase::Stuck => {}
+        }
+    }
+
+    fn sampled(
+        &mut self,
+        at_ms: u64,
+        slo: &str,
+        reading: &Reading,
+        state: SloState,
+        streak_ms: u64,
+    ) {
+        let phase = self.phase;
+        if let Some(found) = self.slo_mut(slo) {
+            found.take(at_ms, phase, reading, state, streak_ms);
+        }
+    }
+
+    fn tripped(&mut self, at_ms: u64, slo: &str, trip: Trip, reaction: Reaction) {
+        let Some(step) = self.step.filter(|_| reaction == Reaction::Rollback) else {
+            return;
+        };
+        self.with_step(step, |found| {
+            if found.injecting_at_ms.is_some() && found.undoing_at_ms.is_none() {
+                found.tripped.get_or_insert_with(|| StepTrip {
+                    slo: slo.to_owned(),
+                    trip,
+                    at_ms,
+                });
+            }
+        });
+    }
+
+    fn slo_mut(&mut self, name: &str) -> Option<&mut SloRecord> {
+        self.slos.iter_mut().find(|found| found.slo.name == name)
+    }
+
+    /// A journal from outside may name a step that its brief lacks; it is passed over.
+    fn with_step(&mut self, step: usize, change: impl FnOnce(&mut StepRecord)) {
+        if let Some(found) = self.steps.get_mut(step) {
+            change(found);
+        }
+    }
+}
+
+impl SloRecord {
+    fn new(slo: Slo) -> Self {
+        Self {
+            slo,
+            state: None,
+            reading: None,
+            streak_ms: 0,
+            history: VecDeque::new(),
+            samples: 0,
+            blind_samples: 0,
+            baseline_worst: None,
+            fault_worst: None,
+            worst: None,
+            breaching_ms: 0,
+            missed: 0,
+            latest_at_ms: None,
+        }
+    }
+
+    fn take(
+        &mut self,
+        at_ms: u64,
+        phase: Option<Phase>,
+        reading: &Reading,
+        state: SloState,
+        streak_ms: u64,
+    ) {
+        if let (Some(SloState::Breaching), Some(before)) = (self.state, self.latest_at_ms) {
+            self.breaching_ms += at_ms.saturating_sub(before);
+        }
+        self.state = Some(state);
+        self.streak_ms = streak_ms;
+        self.samples += 1;
+        self.latest_at_ms = Some(at_ms);
+        match reading.value() {
+            None => self.blind_samples += 1,
+            Some(value) => {
+                if self.history.len() == HISTORY {
+                    self.history.pop_front();
+                }
+                self.history.push_back((at_ms, value));
+                let objective = self.slo.objective;
+                let keep = |worst: &mut Option<f64>| {
+                    if worst.is_none_or(|so_far| objective.is_worse(value, so_far)) {
+                        *worst = Some(value);
+                    }
+                };
+                keep(&mut self.worst);
+                match phase {
+                    Some(Phase::Baseline) => keep(&mut self.baseline_worst),
+                    Some(
+                        Phase::Injecting
+                        | Phase::Confirming
+                        | Phase::Observing
+                        | Phase::Undoing
+                        | Phase::Verifying,
+                    ) => keep(&mut self.fault_worst),
+                    None
+                    | Some(
+                        Phase::Preflight
+                        | Phase::Between
+                        | Phase::AwaitingGo
+                        | Phase::Preparing
+                        | Phase::Recovering
+                        | Phase::Settled
+                        | Phase::Stuck,
+                    ) => {}
+                }
+            }
+        }
+        self.reading = Some(reading.clone());
+    }
+}

@@ -1,0 +1,3 @@
+//! Experiments: load, resolve against the world, digest.
+
+pub mod document;

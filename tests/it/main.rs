@@ -1,0 +1,11 @@
+//! The one integration binary.
+
+mod command;
+mod documents;
+mod journal;
+mod localstack;
+mod reports;
+mod sandbox;
+mod support;
+mod traffic;
+mod views;

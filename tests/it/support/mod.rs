@@ -1,0 +1,1 @@
+//! The fakes and the real servers that tests start.
