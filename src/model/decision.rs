@@ -54,6 +54,11 @@ pub enum Cause {
         /// Parts planned.
         planned: usize,
     },
+    /// Whether the fault is in could not be seen.
+    Unconfirmed {
+        /// Why.
+        why: String,
+    },
     /// The fault was in and then no longer, by no act of ours.
     FaultLost {
         /// What was seen.
@@ -99,6 +104,7 @@ impl Cause {
             Self::Blind { .. }
             | Self::RecoveryUnseen { .. }
             | Self::PartlyInjected { .. }
+            | Self::Unconfirmed { .. }
             | Self::FaultLost { .. }
             | Self::Restarted { .. }
             | Self::EvidenceLost { .. }
@@ -132,6 +138,9 @@ impl Cause {
             Self::NeverInjected { why } => format!("the fault never got in: {why}"),
             Self::PartlyInjected { injected, planned } => {
                 format!("only {injected} of {planned} parts of the fault got in")
+            }
+            Self::Unconfirmed { why } => {
+                format!("whether the fault is in could not be seen: {why}")
             }
             Self::FaultLost { why } => format!("the fault went away by no act of ours: {why}"),
             Self::Restarted { why } => format!("the platform restarted under the run: {why}"),

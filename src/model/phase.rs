@@ -177,6 +177,7 @@ pub const TRANSITIONS: &[(Phase, Trigger, Phase)] = &[
     (Phase::Between, Trigger::PauseAsked, Phase::AwaitingGo),
     (Phase::Between, Trigger::NextStep, Phase::Preparing),
     (Phase::Between, Trigger::StepsOver, Phase::Recovering),
+    (Phase::Between, Trigger::NotPrepared, Phase::Settled),
     (Phase::Between, Trigger::Abort, Phase::Settled),
     (Phase::AwaitingGo, Trigger::Go, Phase::Preparing),
     (Phase::AwaitingGo, Trigger::Tripped, Phase::Recovering),

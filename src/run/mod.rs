@@ -1,1 +1,21 @@
-//! Placeholder.
+//! The engine: baseline, steps, undo, proof, recovery.
+//!
+//! It knows no terminal and no file: events leave through a `Sink`, a person's wishes arrive as
+//! `Input`s, time comes from tokio's clock (which tests pause). Only an `AdmittedPlan` gets in.
+
+mod clock;
+mod engine;
+mod gauges;
+mod input;
+mod recorder;
+mod recovery;
+mod rescue;
+mod step;
+mod watch;
+
+pub use clock::Clock;
+pub use engine::{Kit, Runner, Settlement, Timing};
+pub use gauges::Gauge;
+pub use input::{Input, Operator, operator};
+pub use recorder::Sink;
+pub use rescue::rescue;

@@ -1,0 +1,214 @@
+//! An experiment resolved against the world now: targets, literal requests, literal undo.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::document::Experiment;
+use super::drift;
+use super::variables::UsedVariable;
+use crate::clients::Clients;
+use crate::faults::{self, Owner, Prepared};
+use crate::model::approval::Person;
+use crate::model::brief::{Brief, StepBrief};
+use crate::model::ids::{Digest, Name, RunId};
+use crate::model::problem::{Problem, ProblemKind};
+use crate::model::request::WorldIdentity;
+use crate::model::units::Span;
+
+/// Format of a stored plan.
+pub const FORMAT: u32 = 1;
+
+/// The document that a plan was made from, byte for byte.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentSource {
+    /// The file's name as the user gave it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// The digest of its bytes.
+    pub digest: Digest,
+}
+
+/// A locked document: what will be done, to whom, how it ends and how it is undone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// Format of this document.
+    pub format: u32,
+    /// Version of the tool that made it.
+    pub tool: String,
+    /// When.
+    pub created: Timestamp,
+    /// Who asked for it.
+    pub requester: Person,
+    /// From which document.
+    pub source: DocumentSource,
+    /// The variables that filled it.
+    pub variables: BTreeMap<String, UsedVariable>,
+    /// The document, parsed.
+    pub experiment: Experiment,
+    /// The steps, resolved.
+    pub steps: Vec<PlannedStep>,
+    /// The policy that it was checked against.
+    pub policy: PolicyIdentity,
+    /// The run whose faults it repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay_of: Option<RunId>,
+}
+
+/// Which policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyIdentity {
+    /// Its name, or `built-in`.
+    pub name: String,
+    /// Digest over all its rules and figures.
+    pub digest: Digest,
+}
+
+/// A step, resolved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedStep {
+    /// The step's name.
+    pub name: String,
+    /// How long the fault stays in.
+    pub hold: Span,
+    /// What the driver found out.
+    pub prepared: Prepared,
+}
+
+/// What `resolve` needs besides the document.
+#[derive(Debug, Clone)]
+pub struct Resolution<'a> {
+    /// The clients that ask the world.
+    pub clients: &'a Clients,
+    /// Who asks.
+    pub requester: Person,
+    /// Now.
+    pub now: Timestamp,
+    /// The policy that will judge the plan.
+    pub policy: PolicyIdentity,
+    /// The run whose faults are repeated.
+    pub replay_of: Option<RunId>,
+}
+
+/// Resolves every step; nothing is written to the world.
+///
+/// # Errors
+/// The first step that the world says no to, named.
+pub async fn resolve(
+    experiment: Experiment,
+    source: DocumentSource,
+    variables: BTreeMap<String, UsedVariable>,
+    with: Resolution<'_>,
+) -> Result<Plan, Problem> {
+    let mut steps = Vec::with_capacity(experiment.steps.len());
+    for step in &experiment.steps {
+        let driver =
+            faults::driver_for(&step.fault, with.clients).map_err(|why| at(&step.name, why))?;
+        let prepared = driver
+            .prepare(&step.fault, &Owner::Plan)
+            .await
+            .map_err(|why| at(&step.name, why))?;
+        steps.push(PlannedStep {
+            name: step.name.clone(),
+            hold: step.hold,
+            prepared,
+        });
+    }
+    Ok(Plan {
+        format: FORMAT,
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+        created: with.now,
+        requester: with.requester,
+        source,
+        variables,
+        experiment,
+        steps,
+        policy: with.policy,
+        replay_of: with.replay_of,
+    })
+}
+
+fn at(step: &str, mut problem: Problem) -> Problem {
+    problem.message = format!("step `{step}`: {}", problem.message);
+    problem
+}
+
+impl Plan {
+    /// The experiment's name.
+    pub fn name(&self) -> &Name {
+        &self.experiment.name
+    }
+
+    /// The platforms, each once.
+    pub fn worlds(&self) -> Vec<WorldIdentity> {
+        let mut worlds: Vec<WorldIdentity> = Vec::new();
+        for step in &self.steps {
+            if !worlds.contains(&step.prepared.world) {
+                worlds.push(step.prepared.world.clone());
+            }
+        }
+        worlds
+    }
+
+    /// Whether what the world says at the moment of injecting is what was planned.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn admits(&self, step: usize, prepared: &Prepared) -> Result<(), Problem> {
+        let planned = &self.steps[step].prepared;
+        let found = drift::between_prepared(planned, prepared);
+        if found.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+        Err(Problem::new(
+            ProblemKind::Conflict,
+            format!("the world changed since the plan: {}", lines.join("; ")),
+        )
+        .hint("make a new plan with `chaos plan`"))
+    }
+
+    /// The plan as a journal carries it.
+    pub fn brief(&self) -> Brief {
+        Brief {
+            experiment: self.experiment.name.clone(),
+            hypothesis: self.experiment.hypothesis.clone(),
+            environment: self.experiment.environment.clone(),
+            labels: self.experiment.labels.clone(),
+            worlds: self.worlds(),
+            slos: self
+                .experiment
+                .slos
+                .iter()
+                .map(|gauged| gauged.slo.clone())
+                .collect(),
+            baseline: self.experiment.baseline,
+            steps: self.steps.iter().map(PlannedStep::brief).collect(),
+            recovery_within: self.experiment.recovery_within,
+            variables: self
+                .variables
+                .iter()
+                .map(|(name, used)| (name.clone(), used.value.clone()))
+                .collect(),
+            replay_of: self.replay_of.clone(),
+        }
+    }
+}
+
+impl PlannedStep {
+    fn brief(&self) -> StepBrief {
+        StepBrief {
+            name: self.name.clone(),
+            faults: self.prepared.summaries.clone(),
+            targets: self.prepared.targets.clone(),
+            blast_radius: self.prepared.blast_radius.clone(),
+            hold: self.hold,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! From a plan, its findings and an approval to the only thing that a run takes.
+
+use jiff::Timestamp;
+
+use super::finding::{Finding, Severity};
+use super::rules::{Facts, evaluate};
+use crate::model::approval::{Approval, ApprovalFlaw, ApprovalMode, Person};
+use crate::model::ids::{Digest, PlanId};
+use crate::plan::{Plan, StoredPlan};
+
+/// A plan that the policy admits and that is approved. Nothing else can be run, and `admit` is the
+/// only way to one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdmittedPlan {
+    stored: StoredPlan,
+    approval: Approval,
+}
+
+impl AdmittedPlan {
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.stored.plan
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &PlanId {
+        &self.stored.id
+    }
+
+    /// Its digest.
+    pub fn digest(&self) -> &Digest {
+        &self.stored.digest
+    }
+
+    /// The approval that it rests on.
+    pub fn approval(&self) -> &Approval {
+        &self.approval
+    }
+}
+
+/// Why a plan is not admitted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refusal {
+    /// The policy forbids it.
+    Denied(Vec<Finding>),
+    /// It was made under other rules than those that apply now.
+    OtherPolicy {
+        /// The policy that applies.
+        now: String,
+    },
+    /// Nobody has approved it.
+    Unapproved,
+    /// There are approvals, and none counts; the flaw of the latest.
+    VoidApproval(ApprovalFlaw),
+}
+
+/// Admits a plan, or says why not. The policy is asked again here, whatever was found before.
+///
+/// # Errors
+/// The refusal.
+pub fn admit(
+    stored: StoredPlan,
+    facts: &Facts<'_>,
+    approvals: &[Approval],
+    now: Timestamp,
+    requester: &Person,
+) -> Result<AdmittedPlan, Refusal> {
+    if stored.plan.policy != facts.policy.identity() {
+        return Err(Refusal::OtherPolicy {
+            now: facts.policy.name.clone(),
+        });
+    }
+    let (denied, other): (Vec<Finding>, Vec<Finding>) = evaluate(facts)
+        .into_iter()
+        .partition(|finding| finding.severity == Severity::Deny);
+    if !denied.is_empty() {
+        return Err(Refusal::Denied(denied));
+    }
+    let needs_person = other
+        .iter()
+        .any(|finding| finding.severity == Severity::Require);
+    let approval = match approvals
+        .iter()
+        .filter(|approval| approval.mode == ApprovalMode::Typed)
+        .find(|approval| approval.check(&stored.digest, now).is_ok())
+    {
+        Some(approval) => approval.clone(),
+        None if !needs_person => not_needed(&stored, now, requester),
+        None => return Err(flaw_of(&stored, approvals, now)),
+    };
+    Ok(AdmittedPlan { stored, approval })
+}
+
+fn not_needed(stored: &StoredPlan, now: Timestamp, requester: &Person) -> Approval {
+    Approval {
+        format: 1,
+        plan: stored.id.clone(),
+        digest: stored.digest.clone(),
+        approver: requester.clone(),
+        mode: ApprovalMode::NotNeeded,
+        approved_at: now,
+        expires_at: now,
+        reason: Some("the sandbox that this process started needs no approval".to_owned()),
+    }
+}
+
+fn flaw_of(stored: &StoredPlan, approvals: &[Approval], now: Timestamp) -> Refusal {
+    let latest = approvals.iter().max_by_key(|approval| approval.approved_at);
+    match latest.map(|approval| approval.check(&stored.digest, now)) {
+        Some(Err(flaw)) => Refusal::VoidApproval(flaw),
+        Some(Ok(())) | None => Refusal::Unapproved,
+    }
+}

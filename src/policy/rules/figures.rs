@@ -1,0 +1,68 @@
+//! Holds, latencies, baselines and traffic stay within bounds.
+
+use super::{Facts, Found};
+use crate::faults::Fault;
+use crate::model::units::Span;
+
+pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
+    let (experiment, policy) = (&facts.plan.experiment, facts.policy);
+    let mut found = Vec::new();
+    for (index, step) in experiment.steps.iter().enumerate() {
+        if step.hold > policy.longest_hold {
+            found.push(too_long(
+                format!("steps[{index}].hold"),
+                "a hold",
+                step.hold,
+                policy.longest_hold,
+            ));
+        }
+        if let Some(latency) = latency_of(&step.fault)
+            && latency > policy.longest_latency
+        {
+            found.push(too_long(
+                format!("steps[{index}].fault.localstack.latency"),
+                "a latency",
+                latency,
+                policy.longest_latency,
+            ));
+        }
+    }
+    if experiment.baseline < policy.shortest_baseline {
+        found.push(Found::deny(
+            "baseline.for",
+            format!(
+                "a baseline of {} is shorter than {}",
+                experiment.baseline, policy.shortest_baseline
+            ),
+            "without a baseline nobody knows whether the fault did it; watch for longer",
+        ));
+    }
+    if let Some(spec) = &experiment.metrics.traffic
+        && spec.rate > policy.highest_traffic_rate
+    {
+        found.push(Found::deny(
+            "metrics.traffic.rate",
+            format!(
+                "{} requests a second are more than {}",
+                spec.rate, policy.highest_traffic_rate
+            ),
+            "send less; a game day is no load test",
+        ));
+    }
+    found
+}
+
+fn latency_of(fault: &Fault) -> Option<Span> {
+    match fault {
+        Fault::LocalStack(fault) => fault.latency,
+        Fault::ChaosMesh(_) | Fault::Simulated(_) => None,
+    }
+}
+
+fn too_long(place: String, what: &str, asked: Span, longest: Span) -> Found {
+    Found::deny(
+        place,
+        format!("{what} of {asked} is longer than {longest}"),
+        format!("shorten it to {longest} or less"),
+    )
+}

@@ -1,0 +1,146 @@
+//! The rules: one private file each, one line each in `RULES`.
+
+mod approval;
+mod environment;
+mod figures;
+mod gates;
+mod local_only;
+mod production;
+
+use super::built_in::Policy;
+use super::finding::{Finding, Severity};
+use crate::plan::Plan;
+
+/// What a rule may look at.
+#[derive(Debug, Clone)]
+pub struct Facts<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The policy.
+    pub policy: &'a Policy,
+    /// The sandbox that this very process started, if it did.
+    pub sandbox: Option<&'a OwnSandbox>,
+}
+
+/// A sandbox that this very process started; nobody else can be hurt in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnSandbox {
+    /// Base URL of its order API.
+    pub app_url: String,
+    /// Base URL of its Chaos API.
+    pub aws_url: String,
+}
+
+impl OwnSandbox {
+    /// Whether a plan touches nothing but this sandbox.
+    pub fn holds(&self, plan: &Plan) -> bool {
+        let at_home = plan
+            .worlds()
+            .iter()
+            .all(|world| world.endpoint == self.aws_url);
+        let traffic = plan.experiment.metrics.traffic.as_ref();
+        let runs_programs = plan
+            .experiment
+            .slos
+            .iter()
+            .any(|gauged| match &gauged.metric {
+                crate::metrics::Metric::Command(command) => !is_sandbox_status(&command.argv),
+                crate::metrics::Metric::Traffic(_)
+                | crate::metrics::Metric::Prometheus(_)
+                | crate::metrics::Metric::Simulated(_) => false,
+            });
+        let traffic_at_home = traffic.is_none_or(|spec| {
+            let rest = spec.url.strip_prefix(&self.app_url);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+        });
+        at_home && traffic_at_home && !runs_programs
+    }
+}
+
+/// The one program that cannot hurt anybody: this binary, asking a sandbox for its figures.
+fn is_sandbox_status(argv: &[String]) -> bool {
+    let head: Vec<&str> = argv.iter().take(3).map(String::as_str).collect();
+    head == ["chaos", "sandbox", "status"]
+}
+
+/// A rule of the policy.
+pub struct Rule {
+    /// Its name, as findings carry it.
+    pub name: &'static str,
+    /// What it is for, one sentence.
+    pub purpose: &'static str,
+    check: fn(&Facts<'_>) -> Vec<Found>,
+}
+
+/// A finding before it knows its rule.
+struct Found {
+    severity: Severity,
+    place: String,
+    message: String,
+    way_out: String,
+}
+
+impl Found {
+    fn deny(
+        place: impl Into<String>,
+        message: impl Into<String>,
+        way_out: impl Into<String>,
+    ) -> Self {
+        Self {
+            severity: Severity::Deny,
+            place: place.into(),
+            message: message.into(),
+            way_out: way_out.into(),
+        }
+    }
+}
+
+/// Every rule, in the order in which findings are shown.
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "environment",
+        purpose: "an experiment names an environment that the policy knows",
+        check: environment::check,
+    },
+    Rule {
+        name: "local-only",
+        purpose: "faults, and the traffic that measures them, stay on this machine",
+        check: local_only::check,
+    },
+    Rule {
+        name: "production",
+        purpose: "nothing that smells of production is touched",
+        check: production::check,
+    },
+    Rule {
+        name: "figures",
+        purpose: "holds, latencies, baselines and traffic stay within bounds",
+        check: figures::check,
+    },
+    Rule {
+        name: "gates",
+        purpose: "enough SLOs can end the run",
+        check: gates::check,
+    },
+    Rule {
+        name: "approval",
+        purpose: "a person says yes to exactly this plan",
+        check: approval::check,
+    },
+];
+
+/// Everything that the policy has to say about a plan.
+pub fn evaluate(facts: &Facts<'_>) -> Vec<Finding> {
+    RULES
+        .iter()
+        .flat_map(|rule| {
+            (rule.check)(facts).into_iter().map(|found| Finding {
+                rule: rule.name.to_owned(),
+                severity: found.severity,
+                place: found.place,
+                message: found.message,
+                way_out: found.way_out,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,494 @@
+//! The run from its first event to its last: one loop takes every input, in order.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::clock::Clock;
+use super::gauges::{self, Gauge};
+use super::input::Input;
+use super::recorder::{Recorder, Sink};
+use super::watch::{Health, Watch};
+use crate::faults::FaultDriver;
+use crate::metrics::Sources;
+use crate::model::approval::Person;
+use crate::model::brief::Brief;
+use crate::model::decision::Cause;
+use crate::model::event::Event;
+use crate::model::ids::RunId;
+use crate::model::outcome::Outcome;
+use crate::model::phase::{Phase, Trigger};
+use crate::model::problem::{Problem, ProblemKind};
+use crate::model::request::Proof;
+use crate::model::sample::Reading;
+use crate::model::state::RunState;
+use crate::policy::AdmittedPlan;
+
+/// How long the engine waits for what; all of it can be shortened in tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// Until a fault must be seen in, after its requests were answered.
+    pub confirm_within: Duration,
+    /// Until an undo must be proven, before the run is stuck.
+    pub undo_within: Duration,
+    /// Between two looks whether the fault is still in.
+    pub look_every: Duration,
+    /// How long the platform may be deaf to those looks.
+    pub unseen_for: Duration,
+    /// How late a write may land whose answer was lost.
+    pub late_write: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            confirm_within: Duration::from_secs(5),
+            undo_within: Duration::from_secs(120),
+            look_every: Duration::from_secs(2),
+            unseen_for: Duration::from_secs(10),
+            late_write: Duration::from_secs(5),
+        }
+    }
+}
+
+/// The world, as handed to a run.
+#[derive(Clone)]
+pub struct Kit {
+    /// One driver for each step, in order.
+    pub drivers: Vec<Arc<dyn FaultDriver>>,
+    /// One gauge for each SLO, in order.
+    pub gauges: Vec<Gauge>,
+    /// The sources behind the gauges.
+    pub sources: Sources,
+    /// How long to wait for what.
+    pub timing: Timing,
+    /// The run's clock.
+    pub clock: Clock,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settlement {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// Why.
+    pub cause: Cause,
+    /// The first failure to write evidence, if there was one.
+    pub evidence: Option<Problem>,
+    /// The fold of everything recorded.
+    pub state: RunState,
+}
+
+/// One execution of an admitted plan.
+pub struct Runner {
+    pub(super) plan: AdmittedPlan,
+    run: RunId,
+    requester: Person,
+    brief: Brief,
+    pub(super) kit: Kit,
+}
+
+/// The engine while it runs.
+pub(super) struct Engine {
+    pub(super) runner: Runner,
+    pub(super) recorder: Recorder,
+    pub(super) watch: Watch,
+    pub(super) inputs: mpsc::UnboundedReceiver<Input>,
+    pub(super) phase: Phase,
+    pub(super) ending: Option<Cause>,
+    /// The step that is due or under way.
+    pub(super) step: Option<usize>,
+    pause: Pause,
+    /// The latest look at the fault, for the observing loop.
+    pub(super) seen: Option<Result<Proof, Problem>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pause {
+    No,
+    BeforeNextStep,
+}
+
+impl Runner {
+    /// A run of this plan; nothing happens before `execute`.
+    pub fn new(plan: AdmittedPlan, run: RunId, requester: Person, kit: Kit) -> Self {
+        let brief = plan.plan().brief();
+        Self {
+            plan,
+            run,
+            requester,
+            brief,
+            kit,
+        }
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Runs to the end. `inputs` is the queue whose other end signals and persons hold; `own` is a
+    /// sender of the same queue for the gauges.
+    pub async fn execute(
+        self,
+        sink: Box<dyn Sink>,
+        own: mpsc::UnboundedSender<Input>,
+        inputs: mpsc::UnboundedReceiver<Input>,
+    ) -> Settlement {
+        let recorder = Recorder::new(self.kit.clock, sink);
+        let watch = Watch::new(&self.kit.gauges);
+        let engine = Engine {
+            runner: self,
+            recorder,
+            watch,
+            inputs,
+            phase: Phase::Preflight,
+            ending: None,
+            step: None,
+            pause: Pause::No,
+            seen: None,
+        };
+        engine.execute(own).await
+    }
+}
+
+impl Engine {
+    async fn execute(mut self, own: mpsc::UnboundedSender<Input>) -> Settlement {
+        self.begin();
+        let mut gauges = None;
+        if self.ending.is_none() {
+            self.start_sources().await;
+        }
+        if self.ending.is_none() {
+            gauges = Some(gauges::watch_all(&self.runner.kit.gauges, &own));
+            self.enter(Trigger::Begin);
+            self.baseline().await;
+            self.steps(&own).await;
+        } else {
+            self.enter(Trigger::Abort);
+        }
+        self.stop_sources().await;
+        drop(gauges);
+        self.settle()
+    }
+
+    fn begin(&mut self) {
+        let runner = &self.runner;
+        let started = Event::RunStarted {
+            run: runner.run.clone(),
+            plan: runner.plan.id().clone(),
+            digest: runner.plan.digest().clone(),
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            requester: runner.requester.clone(),
+            brief: Box::new(runner.brief.clone()),
+        };
+        let approved = Event::Approved {
+            approval: Box::new(runner.plan.approval().clone()),
+        };
+        self.record(started);
+        self.record(approved);
+    }
+
+    async fn start_sources(&mut self) {
+        let sources = self.runner.kit.sources.clone();
+        for source in sources.all() {
+            if let Err(problem) = source.start().await {
+                self.end(Cause::BaselineBroken {
+                    why: vec![problem.message],
+                });
+            }
+        }
+    }
+
+    async fn stop_sources(&mut self) {
+        let sources = self.runner.kit.sources.clone();
+        for source in sources.all() {
+            if let Some(summary) = source.stop().await {
+                self.record(Event::TrafficStopped { summary });
+            }
+        }
+    }
+
+    async fn baseline(&mut self) {
+        let since = self.recorder.elapsed_ms();
+        let length = self.runner.brief.baseline.as_duration();
+        self.wait_until(Instant::now() + length).await;
+        if self.ending.is_some() {
+            self.enter(Trigger::Abort);
+            return;
+        }
+        match self.watch.health(since) {
+            Health::AllOk => self.enter(Trigger::BaselineHeld),
+            Health::Not { breaching, blind } => {
+                let why = breaching
+                    .into_iter()
+                    .chain(blind)
+                    .map(|(_, says)| says)
+                    .collect();
+                self.end(Cause::BaselineBroken { why });
+                self.enter(Trigger::BaselineBroken);
+            }
+        }
+    }
+
+    async fn steps(&mut self, own: &mpsc::UnboundedSender<Input>) {
+        if self.phase != Phase::Between {
+            return;
+        }
+        for step in 0..self.runner.plan.plan().steps.len() {
+            self.step = Some(step);
+            if step > 0 {
+                self.await_health_between().await;
+            }
+            self.await_go().await;
+            if self.ending.is_some() {
+                break;
+            }
+            self.run_step(step, own).await;
+            if self.ending.is_some() {
+                break;
+            }
+        }
+        self.after_steps().await;
+    }
+
+    async fn await_go(&mut self) {
+        if self.pause == Pause::No || self.ending.is_some() {
+            return;
+        }
+        self.enter(Trigger::PauseAsked);
+        self.record(Event::Asked {
+            question: "go on with the next step?".to_owned(),
+        });
+        while self.pause != Pause::No && self.ending.is_none() {
+            match self.inputs.recv().await {
+                Some(input) => self.absorb(input),
+                None => self.end(Cause::Bug {
+                    why: "the queue of inputs closed".to_owned(),
+                }),
+            }
+        }
+    }
+
+    /// After the last step, or after an end was decided, with nothing in place any more.
+    async fn after_steps(&mut self) {
+        match (self.phase, &self.ending) {
+            (Phase::Stuck, _) => {}
+            (
+                Phase::AwaitingGo,
+                Some(Cause::Aborted { .. } | Cause::Bug { .. } | Cause::EvidenceLost { .. }),
+            ) => {
+                self.enter(Trigger::Abort);
+            }
+            (Phase::AwaitingGo, _) => {
+                self.enter(Trigger::Tripped);
+                self.recover().await;
+            }
+            (Phase::Between, Some(Cause::Aborted { .. })) => self.enter(Trigger::Abort),
+            (Phase::Between, Some(_)) if !self.was_anything_injected() => {
+                self.enter(Trigger::NotPrepared);
+            }
+            _ => {
+                self.enter(Trigger::StepsOver);
+                self.recover().await;
+            }
+        }
+    }
+
+    /// Nothing has to come back where nothing went in.
+    fn was_anything_injected(&self) -> bool {
+        let steps = &self.recorder.state().steps;
+        steps.iter().any(|step| step.injecting_at_ms.is_some())
+    }
+
+    fn settle(mut self) -> Settlement {
+        let cause = self.ending.clone().unwrap_or(Cause::StepsDone);
+        let outcome = cause.outcome();
+        self.record(Event::Settled {
+            outcome,
+            cause: cause.clone(),
+        });
+        Settlement {
+            outcome,
+            cause,
+            evidence: self.recorder.failure().cloned(),
+            state: self.recorder.state().clone(),
+        }
+    }
+
+    /// Moves on by the table. A pair that it lacks is a bug: the run is ended, whatever is in place
+    /// is still undone, since the order of the code does not depend on it.
+    pub(super) fn enter(&mut self, trigger: Trigger) {
+        match self.phase.next(trigger) {
+            Ok(phase) => {
+                self.phase = phase;
+                self.record(Event::PhaseEntered {
+                    phase,
+                    trigger,
+                    step: self.step,
+                });
+            }
+            Err(illegal) => self.end(Cause::Bug {
+                why: illegal.to_string(),
+            }),
+        }
+    }
+
+    /// Records an event; a failure to do so ends the run.
+    pub(super) fn record(&mut self, event: Event) {
+        if let Err(problem) = self.recorder.record(event) {
+            self.ending.get_or_insert(Cause::EvidenceLost {
+                why: problem.message,
+            });
+        }
+    }
+
+    /// Notes a reason to end the run. The first one counts, except that stuck beats all.
+    pub(super) fn end(&mut self, cause: Cause) {
+        self.record(Event::Ending {
+            cause: cause.clone(),
+        });
+        if cause.outcome() == Outcome::Stuck {
+            self.ending = Some(cause);
+        } else {
+            self.ending.get_or_insert(cause);
+        }
+    }
+
+    /// Takes inputs until the time has come or there is a reason to end.
+    pub(super) async fn wait_until(&mut self, deadline: Instant) {
+        while self.ending.is_none() {
+            match tokio::time::timeout_at(deadline, self.inputs.recv()).await {
+                Ok(Some(input)) => self.absorb(input),
+                Ok(None) => tokio::time::sleep_until(deadline).await,
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Takes inputs until the time has come, there is a reason to end, or the fault was looked at.
+    pub(super) async fn wait_for_sight(
+        &mut self,
+        deadline: Instant,
+    ) -> Option<Result<Proof, Problem>> {
+        while self.ending.is_none() && self.seen.is_none() {
+            match tokio::time::timeout_at(deadline, self.inputs.recv()).await {
+                Ok(Some(input)) => self.absorb(input),
+                Ok(None) => tokio::time::sleep_until(deadline).await,
+                Err(_) => break,
+            }
+        }
+        self.seen.take()
+    }
+
+    /// Takes inputs until the time has come, whatever happens.
+    pub(super) async fn wait_out(&mut self, pause: Duration) {
+        let deadline = Instant::now() + pause;
+        while let Ok(Some(input)) = tokio::time::timeout_at(deadline, self.inputs.recv()).await {
+            self.absorb(input);
+        }
+        tokio::time::sleep_until(deadline).await;
+    }
+
+    /// Spawns work on the world and waits for its end, taking inputs meanwhile. Never cut short: a
+    /// half-done undo is the one thing that must not happen.
+    pub(super) async fn finish<T, F>(&mut self, work: F) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let mut task: JoinHandle<T> = tokio::spawn(work);
+        let joined = loop {
+            tokio::select! {
+                biased;
+                joined = &mut task => break joined,
+                Some(input) = self.inputs.recv() => self.absorb(input),
+            }
+        };
+        joined.map_err(|why| {
+            let problem =
+                Problem::new(ProblemKind::Unexpected, format!("a driver panicked: {why}"));
+            self.end(Cause::Bug {
+                why: problem.message.clone(),
+            });
+            problem
+        })
+    }
+
+    fn absorb(&mut self, input: Input) {
+        match input {
+            Input::Sampled {
+                gauge,
+                reading,
+                took_ms,
+                missed,
+            } => self.sampled(gauge, reading, took_ms, missed),
+            Input::FaultSeen(seen) => self.seen = Some(seen),
+            Input::Signal(signal) => {
+                self.record(Event::SignalReceived {
+                    signal: signal.to_owned(),
+                });
+                self.abort(signal.to_owned());
+            }
+            Input::Abort { by } => self.abort(by),
+            Input::Pause => self.pause = Pause::BeforeNextStep,
+            Input::Go => {
+                self.pause = Pause::No;
+                if self.phase == Phase::AwaitingGo {
+                    self.record(Event::Answered {
+                        answer: "go".to_owned(),
+                    });
+                    self.enter(Trigger::Go);
+                }
+            }
+            Input::Note(text) => self.record(Event::Noted { text }),
+        }
+    }
+
+    fn abort(&mut self, by: String) {
+        if self.ending.is_none() {
+            self.end(Cause::Aborted { by });
+        }
+    }
+
+    fn sampled(&mut self, gauge: usize, reading: Reading, took_ms: u64, missed: u64) {
+        if missed > 0
+            && let Some(gauge) = self.runner.kit.gauges.get(gauge)
+        {
+            let slo = gauge.slo.name.clone();
+            self.record(Event::TicksMissed { slo, missed });
+        }
+        let judged = self
+            .watch
+            .take(gauge, self.recorder.elapsed_ms(), reading, took_ms);
+        for event in judged.events {
+            self.record(event);
+        }
+        if let Some(cause) = judged.cause
+            && self.ending.is_none()
+            && slos_may_end(self.phase)
+        {
+            self.end(cause);
+        }
+    }
+}
+
+/// Before a fault is in, the baseline judges; once the undo has begun, recovery does.
+fn slos_may_end(phase: Phase) -> bool {
+    match phase {
+        Phase::AwaitingGo | Phase::Injecting | Phase::Confirming | Phase::Observing => true,
+        Phase::Preflight
+        | Phase::Baseline
+        | Phase::Between
+        | Phase::Preparing
+        | Phase::Undoing
+        | Phase::Verifying
+        | Phase::Recovering
+        | Phase::Settled
+        | Phase::Stuck => false,
+    }
+}

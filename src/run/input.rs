@@ -1,0 +1,49 @@
+//! Everything that reaches a run from outside, in one queue.
+
+use tokio::sync::mpsc;
+
+use crate::model::problem::Problem;
+use crate::model::request::Proof;
+use crate::model::sample::Reading;
+
+/// Something from outside that the engine has to take in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// A gauge was read.
+    Sampled {
+        /// Which of the plan's SLOs.
+        gauge: usize,
+        /// What came back.
+        reading: Reading,
+        /// How long it took, in milliseconds.
+        took_ms: u64,
+        /// Readings that were due meanwhile and were left out.
+        missed: u64,
+    },
+    /// The world was asked whether the fault is still in.
+    FaultSeen(Result<Proof, Problem>),
+    /// A signal arrived.
+    Signal(&'static str),
+    /// A person wants the run to end.
+    Abort {
+        /// Who.
+        by: String,
+    },
+    /// A person wants to be asked before the next step.
+    Pause,
+    /// A person says go.
+    Go,
+    /// A person writes something down.
+    Note(String),
+}
+
+/// The end of the queue that signals and persons hold.
+pub type Operator = mpsc::UnboundedSender<Input>;
+
+/// A queue for one run.
+///
+/// Unbounded, since no sender may ever wait for a busy engine; what goes in is bounded by the gauges'
+/// cadence and by human fingers.
+pub fn operator() -> (Operator, mpsc::UnboundedReceiver<Input>) {
+    mpsc::unbounded_channel()
+}

@@ -1,0 +1,71 @@
+//! Gives every event its place and time, hands it to the sink and folds it.
+
+use super::clock::Clock;
+use crate::model::event::{Event, Record};
+use crate::model::problem::Problem;
+use crate::model::state::RunState;
+
+/// Where the events of a run go: the journal first, then the views.
+pub trait Sink: Send {
+    /// Takes one event.
+    ///
+    /// # Guarantees
+    /// When it returns `Ok`, the record is as durable as `Event::durability` asks.
+    ///
+    /// # Errors
+    /// The evidence could not be written.
+    fn record(&mut self, record: &Record) -> Result<(), Problem>;
+}
+
+/// The engine's pen.
+pub(super) struct Recorder {
+    clock: Clock,
+    sink: Box<dyn Sink>,
+    state: RunState,
+    failure: Option<Problem>,
+}
+
+impl Recorder {
+    pub(super) fn new(clock: Clock, sink: Box<dyn Sink>) -> Self {
+        Self {
+            clock,
+            sink,
+            state: RunState::default(),
+            failure: None,
+        }
+    }
+
+    /// Records an event.
+    ///
+    /// # Errors
+    /// The sink's. The failure is kept as well, for those who cannot stop because of it.
+    pub(super) fn record(&mut self, event: Event) -> Result<(), Problem> {
+        let elapsed_ms = self.clock.elapsed_ms();
+        let record = Record {
+            seq: self.state.seq + 1,
+            time: self.clock.at(elapsed_ms),
+            elapsed_ms,
+            event,
+        };
+        self.state.apply(&record);
+        let result = self.sink.record(&record);
+        if let Err(problem) = &result {
+            self.failure.get_or_insert_with(|| problem.clone());
+        }
+        result
+    }
+
+    /// The fold of everything recorded so far.
+    pub(super) fn state(&self) -> &RunState {
+        &self.state
+    }
+
+    /// The first failure of the sink.
+    pub(super) fn failure(&self) -> Option<&Problem> {
+        self.failure.as_ref()
+    }
+
+    pub(super) fn elapsed_ms(&self) -> u64 {
+        self.clock.elapsed_ms()
+    }
+}

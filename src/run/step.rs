@@ -1,0 +1,426 @@
+//! One step: prepare, arm, inject, confirm, observe, undo, verify gone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::engine::Engine;
+use super::input::Input;
+use crate::faults::{FaultDriver, Injection, Owner};
+use crate::model::decision::Cause;
+use crate::model::event::Event;
+use crate::model::phase::{Phase, Trigger};
+use crate::model::problem::{Problem, ProblemKind};
+use crate::model::request::{Absence, Continuity, Proof, Purpose};
+use crate::model::undo::Undo;
+
+/// Between two attempts to see a fault in.
+const CONFIRM_PAUSE: Duration = Duration::from_millis(250);
+/// The first and the longest pause between two attempts to undo.
+const UNDO_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// What one step works with.
+struct Work {
+    step: usize,
+    driver: Arc<dyn FaultDriver>,
+    undo: Undo,
+    /// Until when a write whose answer was lost may still land.
+    late_until: Option<Instant>,
+}
+
+impl Engine {
+    /// Runs one step to its proven end. A reason to end the run is left in `ending`.
+    pub(super) async fn run_step(&mut self, step: usize, own: &mpsc::UnboundedSender<Input>) {
+        if self.phase == Phase::Between {
+            self.enter(Trigger::NextStep);
+        }
+        let Some(mut work) = self.prepare(step).await else {
+            return;
+        };
+        self.watch.rearm();
+        self.inject(&mut work).await;
+        if self.phase == Phase::Confirming {
+            self.confirm(&work).await;
+        }
+        if self.phase == Phase::Observing {
+            self.observe(&work, own).await;
+        }
+        self.undo(&work).await;
+    }
+
+    /// Reads the world once more and puts the undo on disk: nothing is injected before that.
+    async fn prepare(&mut self, step: usize) -> Option<Work> {
+        let driver = Arc::clone(&self.runner.kit.drivers[step]);
+        let fault = self.runner.plan.plan().experiment.steps[step].fault.clone();
+        let owner = Owner::Run(self.runner.id().clone());
+        let asked = Arc::clone(&driver);
+        let prepared = self
+            .finish(async move { asked.prepare(&fault, &owner).await })
+            .await
+            .and_then(|answer| answer)
+            .and_then(|prepared| {
+                self.runner
+                    .plan
+                    .plan()
+                    .admits(step, &prepared)
+                    .map(|()| prepared)
+            });
+        let undo = match prepared {
+            Ok(prepared) => prepared.undo,
+            Err(problem) => {
+                self.end(Cause::NotPrepared {
+                    why: problem.message,
+                });
+                self.enter(Trigger::NotPrepared);
+                return None;
+            }
+        };
+        let armed = self.recorder.record(Event::UndoRecorded {
+            step,
+            undo: Box::new(undo.clone()),
+        });
+        if let Err(problem) = armed {
+            self.end(Cause::EvidenceLost {
+                why: problem.message,
+            });
+        }
+        if self.ending.is_some() {
+            self.enter(Trigger::Abort);
+            return None;
+        }
+        self.enter(Trigger::UndoRecorded);
+        if self.ending.is_some() {
+            self.enter(Trigger::Abort);
+            self.recall_unsent(step, &driver, &undo).await;
+            return None;
+        }
+        Some(Work {
+            step,
+            driver,
+            undo,
+            late_until: None,
+        })
+    }
+
+    /// The journal failed in the very moment of arming: nothing was sent, and that is proven.
+    async fn recall_unsent(&mut self, step: usize, driver: &Arc<dyn FaultDriver>, undo: &Undo) {
+        let work = Work {
+            step,
+            driver: Arc::clone(driver),
+            undo: undo.clone(),
+            late_until: None,
+        };
+        self.undo(&work).await;
+    }
+
+    async fn inject(&mut self, work: &mut Work) {
+        let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
+        let injection = self.finish(async move { driver.inject(&undo).await }).await;
+        let result = injection.and_then(|done| self.exchanged(work.step, Purpose::Inject, done));
+        match result {
+            Ok(()) if self.ending.is_none() => self.enter(Trigger::Injected),
+            Ok(()) => self.enter(self.way_out()),
+            Err(problem) => {
+                if problem.kind == ProblemKind::Unreachable {
+                    work.late_until = Some(Instant::now() + self.runner.kit.timing.late_write);
+                }
+                self.record(Event::InjectFailed {
+                    step: work.step,
+                    problem: problem.clone(),
+                });
+                let seen = self.look(work).await;
+                let cause = cause_of_failed_injection(&problem, seen);
+                self.end(cause);
+                self.enter(Trigger::InjectFailed);
+            }
+        }
+    }
+
+    fn exchanged(
+        &mut self,
+        step: usize,
+        purpose: Purpose,
+        injection: Injection,
+    ) -> Result<(), Problem> {
+        for exchange in injection.exchanges {
+            self.record(Event::Exchanged {
+                step,
+                purpose,
+                exchange: Box::new(exchange),
+            });
+        }
+        injection.result
+    }
+
+    /// The trigger that leaves a phase with a fault in, for the reason that was found.
+    fn way_out(&self) -> Trigger {
+        match self.ending {
+            Some(Cause::Breach { .. } | Cause::Blind { .. }) => Trigger::Tripped,
+            _ => Trigger::Abort,
+        }
+    }
+
+    /// Asks the world whether the fault is in, and records what it says.
+    async fn look(&mut self, work: &Work) -> Result<Proof, Problem> {
+        let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
+        let seen = self
+            .finish(async move { driver.confirm(&undo).await })
+            .await
+            .and_then(|answer| answer);
+        if let Ok(proof) = &seen {
+            self.record(Event::Confirmed {
+                step: work.step,
+                proof: proof.clone(),
+            });
+        }
+        seen
+    }
+
+    async fn confirm(&mut self, work: &Work) {
+        let deadline = Instant::now() + self.runner.kit.timing.confirm_within;
+        loop {
+            let seen = self.look(work).await;
+            if self.ending.is_some() {
+                self.enter(self.way_out());
+                return;
+            }
+            if seen.as_ref().is_ok_and(Proof::is_complete) {
+                self.enter(Trigger::Confirmed);
+                return;
+            }
+            if Instant::now() + CONFIRM_PAUSE >= deadline {
+                self.end(cause_of_missing_proof(seen));
+                self.enter(Trigger::NotConfirmed);
+                return;
+            }
+            self.wait_until(Instant::now() + CONFIRM_PAUSE).await;
+            if self.ending.is_some() {
+                self.enter(self.way_out());
+                return;
+            }
+        }
+    }
+
+    /// Holds the fault; the SLOs, a person, or the world itself may end it at any moment.
+    async fn observe(&mut self, work: &Work, own: &mpsc::UnboundedSender<Input>) {
+        let hold = self.runner.plan.plan().steps[work.step].hold.as_duration();
+        let timing = self.runner.kit.timing;
+        let deadline = Instant::now() + hold;
+        let mut heard = Instant::now();
+        let mut lost = None;
+        self.seen = None;
+        let lookout = tokio::spawn(look_repeatedly(
+            Arc::clone(&work.driver),
+            work.undo.clone(),
+            timing.look_every,
+            own.clone(),
+        ));
+        while self.ending.is_none() && Instant::now() < deadline {
+            match self.wait_for_sight(deadline).await {
+                None => {}
+                Some(Ok(proof)) => {
+                    heard = Instant::now();
+                    lost = self.judge_proof(work.step, proof);
+                }
+                Some(Err(problem)) if heard.elapsed() >= timing.unseen_for => {
+                    lost = Some(Cause::Unconfirmed {
+                        why: problem.message,
+                    });
+                }
+                Some(Err(_)) => {}
+            }
+            if lost.is_some() {
+                break;
+            }
+        }
+        // Only a reader is cut off here; nothing that writes to the world runs in this task.
+        lookout.abort();
+        match (lost, self.ending.is_some()) {
+            (_, true) => self.enter(self.way_out()),
+            (Some(cause), false) => {
+                self.end(cause);
+                self.enter(Trigger::FaultLost);
+            }
+            (None, false) => self.leave_whole(work).await,
+        }
+    }
+
+    /// A hold counts only if the fault is still whole at its end.
+    async fn leave_whole(&mut self, work: &Work) {
+        let lost = match self.look(work).await {
+            Ok(proof) => self.judge_proof(work.step, proof),
+            Err(problem) => Some(Cause::Unconfirmed {
+                why: problem.message,
+            }),
+        };
+        match (lost, self.ending.is_some()) {
+            (_, true) => self.enter(self.way_out()),
+            (Some(cause), false) => {
+                self.end(cause);
+                self.enter(Trigger::FaultLost);
+            }
+            (None, false) => self.enter(Trigger::HoldOver),
+        }
+    }
+
+    fn judge_proof(&mut self, step: usize, proof: Proof) -> Option<Cause> {
+        if proof.is_complete() {
+            return None;
+        }
+        let why = proof.evidence.join("; ");
+        let cause = match proof.continuity {
+            Continuity::Restarted => Cause::Restarted { why },
+            Continuity::Same | Continuity::Unknown => Cause::FaultLost { why },
+        };
+        self.record(Event::Confirmed { step, proof });
+        Some(cause)
+    }
+
+    /// Undoes until the fault is seen gone, or the undo's own deadline passes. Nothing cuts it short.
+    async fn undo(&mut self, work: &Work) {
+        let deadline = Instant::now() + self.runner.kit.timing.undo_within;
+        let mut pause = UNDO_PAUSES.0;
+        let mut remaining = vec![work.undo.summary()];
+        for attempt in 1.. {
+            match self.undo_once(work).await {
+                Ok(absence)
+                    if absence.remaining.is_empty() && work.late_until.is_none_or(is_past) =>
+                {
+                    self.gone(work, absence);
+                    return;
+                }
+                Ok(absence) if absence.remaining.is_empty() => {
+                    // Seen gone, but a write whose answer was lost may still land: look again later.
+                    self.enter(Trigger::NotGone);
+                }
+                Ok(absence) => {
+                    remaining.clone_from(&absence.remaining);
+                    self.not_gone(work.step, attempt, still_there(&absence));
+                }
+                Err(problem) => self.not_gone(work.step, attempt, problem),
+            }
+            if Instant::now() >= deadline {
+                self.end(Cause::UndoUnproven { remaining });
+                self.enter(Trigger::UndoDeadline);
+                return;
+            }
+            self.wait_out(pause).await;
+            pause = (pause * 2).min(UNDO_PAUSES.1);
+        }
+    }
+
+    fn gone(&mut self, work: &Work, absence: Absence) {
+        let restarted = absence.continuity == Continuity::Restarted;
+        self.record(Event::GoneChecked {
+            step: work.step,
+            absence,
+        });
+        self.enter(Trigger::Gone);
+        if restarted && self.ending.is_none() {
+            self.end(Cause::Restarted {
+                why: "it was another instance by the time of the undo".to_owned(),
+            });
+        }
+    }
+
+    fn not_gone(&mut self, step: usize, attempt: u32, problem: Problem) {
+        self.record(Event::UndoFailed {
+            step,
+            attempt,
+            problem,
+        });
+        if self.phase == Phase::Verifying {
+            self.enter(Trigger::NotGone);
+        }
+    }
+
+    /// One attempt: undo, then ask the world. A failed undo may have worked all the same, so the
+    /// world is asked in any case.
+    async fn undo_once(&mut self, work: &Work) -> Result<Absence, Problem> {
+        let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
+        let reverted = self
+            .finish(async move { driver.revert(&undo).await })
+            .await?;
+        let sent = self.exchanged(work.step, Purpose::Undo, reverted);
+        let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
+        self.enter(Trigger::UndoSent);
+        let absence = self
+            .finish(async move { driver.verify_gone(&undo).await })
+            .await
+            .and_then(|answer| answer)?;
+        match sent {
+            Err(problem) if !absence.remaining.is_empty() => Err(problem),
+            Ok(()) | Err(_) => Ok(absence),
+        }
+    }
+}
+
+fn is_past(moment: Instant) -> bool {
+    Instant::now() >= moment
+}
+
+fn still_there(absence: &Absence) -> Problem {
+    Problem::new(
+        ProblemKind::Unexpected,
+        format!(
+            "still in place after the undo: {}",
+            absence.remaining.join(", ")
+        ),
+    )
+}
+
+/// Looks at the fault again and again; reads only.
+async fn look_repeatedly(
+    driver: Arc<dyn FaultDriver>,
+    undo: Undo,
+    every: Duration,
+    inputs: mpsc::UnboundedSender<Input>,
+) {
+    loop {
+        tokio::time::sleep(every).await;
+        let seen = driver.confirm(&undo).await;
+        if inputs.send(Input::FaultSeen(seen)).is_err() {
+            return;
+        }
+    }
+}
+
+fn cause_of_failed_injection(problem: &Problem, seen: Result<Proof, Problem>) -> Cause {
+    match seen {
+        Ok(proof) if proof.injected == 0 && proof.continuity != Continuity::Restarted => {
+            Cause::NeverInjected {
+                why: problem.message.clone(),
+            }
+        }
+        Ok(proof) if proof.continuity == Continuity::Restarted => Cause::Restarted {
+            why: problem.message.clone(),
+        },
+        Ok(proof) => Cause::PartlyInjected {
+            injected: proof.injected,
+            planned: proof.planned,
+        },
+        Err(_) => Cause::Unconfirmed {
+            why: problem.message.clone(),
+        },
+    }
+}
+
+fn cause_of_missing_proof(seen: Result<Proof, Problem>) -> Cause {
+    match seen {
+        Err(problem) => Cause::Unconfirmed {
+            why: problem.message,
+        },
+        Ok(proof) if proof.continuity == Continuity::Restarted => Cause::Restarted {
+            why: proof.evidence.join("; "),
+        },
+        Ok(proof) if proof.injected == 0 => Cause::NeverInjected {
+            why: proof.evidence.join("; "),
+        },
+        Ok(proof) => Cause::PartlyInjected {
+            injected: proof.injected,
+            planned: proof.planned,
+        },
+    }
+}

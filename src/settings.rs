@@ -1,0 +1,148 @@
+//! Flag, then environment, then default: every value with its source. The one home of environment
+//! reads.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the one home of environment reads"
+)]
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::cli::{Color, Global};
+use crate::model::approval::Person;
+use crate::model::problem::{Problem, ProblemKind};
+use crate::view::printer::{ColorChoice, Environment, Level};
+
+/// Where a value came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Typed, or an environment variable that the flag names in its help.
+    Flag,
+    /// An environment variable.
+    Environment(&'static str),
+    /// Nobody said anything.
+    Default,
+}
+
+/// A value and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting<T> {
+    /// The value.
+    pub value: T,
+    /// Its source.
+    pub origin: Origin,
+}
+
+/// Everything that a command needs to know about where it runs.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where plans, approvals and runs are kept.
+    pub state_dir: Setting<PathBuf>,
+    /// How much is said.
+    pub level: Level,
+    /// When colour is used.
+    pub color: ColorChoice,
+    /// What the terminal's environment says.
+    pub environment: Environment,
+    /// Who is at work.
+    pub person: Person,
+}
+
+impl Settings {
+    /// Reads the environment once.
+    ///
+    /// # Errors
+    /// There is no place for the state: neither a flag, nor XDG_STATE_HOME, nor HOME.
+    pub fn new(global: &Global) -> Result<Self, Problem> {
+        Ok(Self {
+            state_dir: state_dir(global.state_dir.clone())?,
+            level: level(global),
+            color: match global.color {
+                Color::Auto => ColorChoice::Auto,
+                Color::Always => ColorChoice::Always,
+                Color::Never => ColorChoice::Never,
+            },
+            environment: environment(),
+            person: person(),
+        })
+    }
+}
+
+fn level(global: &Global) -> Level {
+    match (global.quiet, global.verbose) {
+        (true, _) => Level::Quiet,
+        (false, true) => Level::Verbose,
+        (false, false) => Level::Normal,
+    }
+}
+
+/// An environment variable that is set to something.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Where the state is, without a flag: for completions, which see no flags.
+pub fn default_state_dir() -> Option<Setting<PathBuf>> {
+    let from = |name: &'static str, below: &str| {
+        let base = PathBuf::from(variable(name)?);
+        // The XDG specification: a relative path is invalid and is ignored.
+        base.is_absolute().then(|| Setting {
+            value: base.join(below),
+            origin: Origin::Environment(name),
+        })
+    };
+    let named = variable("CHAOS_STATE_DIR").map(|value| Setting {
+        value: PathBuf::from(value),
+        origin: Origin::Environment("CHAOS_STATE_DIR"),
+    });
+    let home = || {
+        from("HOME", ".local/state/chaos").map(|setting| Setting {
+            origin: Origin::Default,
+            ..setting
+        })
+    };
+    named.or_else(|| from("XDG_STATE_HOME", "chaos")).or_else(home)
+}
+
+fn state_dir(flag: Option<PathBuf>) -> Result<Setting<PathBuf>, Problem> {
+    let typed = flag.map(|value| Setting {
+        value,
+        origin: Origin::Flag,
+    });
+    typed.or_else(default_state_dir).ok_or_else(|| {
+        Problem::new(
+            ProblemKind::Evidence,
+            "there is no place to keep plans and runs: HOME is not set",
+        )
+        .hint("name one with --state-dir or CHAOS_STATE_DIR")
+    })
+}
+
+fn environment() -> Environment {
+    let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned());
+    let locale = text("LC_ALL").or_else(|| text("LC_CTYPE")).or_else(|| text("LANG"));
+    Environment {
+        no_color: variable("NO_COLOR").is_some(),
+        clicolor_force: text("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
+        term_dumb: text("TERM").is_some_and(|value| value == "dumb"),
+        ci: variable("CI").is_some(),
+        utf8: locale.is_none_or(|name| {
+            let name = name.to_lowercase();
+            name.contains("utf-8") || name.contains("utf8")
+        }),
+    }
+}
+
+fn person() -> Person {
+    let user = ["USER", "LOGNAME"]
+        .iter()
+        .find_map(|name| variable(name))
+        .map(|value| value.to_string_lossy().into_owned());
+    Person {
+        user: user.unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw())),
+        host: rustix::system::uname()
+            .nodename()
+            .to_string_lossy()
+            .into_owned(),
+    }
+}
