@@ -1,4 +1,24 @@
-//! A scripted world for tests and simulations of the engine.
+//! A scripted world for tests and simulations of the engine: it does what its script says, when it
+//! says so, and remembers every call.
+//!
+//! ```
+//! use chaos_gameday::faults::simulated::{Behaviour, Operation, SimulatedWorld};
+//! use chaos_gameday::model::problem::{Problem, ProblemKind};
+//!
+//! let world = SimulatedWorld::new();
+//! world.give_parts("slow stream", 3);
+//! let deaf = Problem::new(ProblemKind::Unreachable, "nobody answers");
+//! world.first(2, Operation::Revert, Behaviour::Fails(deaf)); // the third attempt works
+//! world.always(Operation::Inject, Behaviour::HalfInjects);
+//! let driver = world.driver(); // hand this to the engine
+//! assert_eq!(world.calls(), Vec::<String>::new());
+//! # drop(driver);
+//! ```
+
+mod driver;
+mod world;
+
+pub use world::{Behaviour, Operation, SimulatedWorld};
 
 use crate::model::problem::{Problem, ProblemKind};
 
