@@ -4,14 +4,14 @@
 //! nothing but `model`; every path is handed in.
 
 mod disk;
+mod finding;
 mod line;
 pub mod reader;
 pub mod store;
 pub mod writer;
 
+pub use finding::{Break, Flaw, JournalEnd, Recorded, Torn, Verification};
 pub use line::{FORMAT, Header, LONGEST_LINE};
-pub use reader::{
-    Break, Entries, Entry, Flaw, JournalEnd, Recorded, Torn, Verification, read, verify,
-};
+pub use reader::{Entries, Entry, read, verify};
 pub use store::{Approvals, RunEntry, RunFolder, Store, StoreLock};
 pub use writer::Journal;

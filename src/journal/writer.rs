@@ -153,3 +153,45 @@ impl Journal {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_named_and_a_line_that_cannot_be_cut_off_stops_the_journal() {
+        let path = Path::new("/dev/full");
+        let file = File::options().append(true).open(path);
+        let mut journal = Journal {
+            file: file.expect("every Linux has it"),
+            path: path.to_owned(),
+            length: 0,
+            last: Digest::of(b""),
+            sealing: Sealing::NotYet,
+            health: Health::Good,
+        };
+        let record = Record {
+            seq: 1,
+            time: jiff::Timestamp::UNIX_EPOCH,
+            elapsed_ms: 0,
+            event: Event::Noted {
+                text: "words".to_owned(),
+            },
+        };
+        let full = journal.append(&record, Durability::Flushed);
+        let expected = Problem::new(
+            ProblemKind::Evidence,
+            "cannot append to the journal /dev/full: No space left on device (os error 28)",
+        )
+        .hint("free some space on that disk, or choose another folder with `--state-dir`");
+        assert_eq!(full, Err(expected));
+        let after = journal.append(&record, Durability::Flushed);
+        assert_eq!(
+            after.map_err(|problem| problem.message),
+            Err(
+                "cannot append to the journal /dev/full: an earlier write left half a line behind"
+                    .to_owned()
+            )
+        );
+    }
+}
