@@ -1,1 +1,17 @@
-//! Placeholder.
+//! The evidence on disk: the journal of a run, and the store of plans, approvals and runs.
+//!
+//! The journal is the truth about a run and is written before anybody is shown anything. Imports
+//! nothing but `model`; every path is handed in.
+
+mod disk;
+mod finding;
+mod line;
+pub mod reader;
+pub mod store;
+pub mod writer;
+
+pub use finding::{Break, Flaw, JournalEnd, Recorded, Torn, Verification};
+pub use line::{FORMAT, Header, LONGEST_LINE};
+pub use reader::{Entries, Entry, read, verify};
+pub use store::{Approvals, RunEntry, RunFolder, Store, StoreLock};
+pub use writer::Journal;

@@ -1,0 +1,342 @@
+//! The store under the state folder: plans, approvals, runs and locks.
+//!
+//! `plans/<id>.json`, `approvals/<plan>/<n>.json`, `runs/<id>/{journal.jsonl,plan.json}`,
+//! `locks/<name>.lock`. Folders are made when first needed, for this user only; nothing is ever
+//! overwritten. Whether an approval still counts is judged elsewhere.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::disk::{self, Placed};
+use crate::model::approval::Approval;
+use crate::model::ids::{Digest, PlanId, RunId};
+use crate::model::problem::{Problem, ProblemKind};
+
+/// How many candidates an ambiguous or unknown id is answered with.
+const MOST_CANDIDATES: usize = 10;
+
+/// The state folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// The folder of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+/// A run that has a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunEntry {
+    /// Its id.
+    pub id: RunId,
+    /// Its journal; missing when the run died before its first word.
+    pub journal: PathBuf,
+    /// The plan that it executes.
+    pub plan: PathBuf,
+}
+
+/// The approvals of a plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Approvals {
+    /// Those that can be read, oldest first.
+    pub readable: Vec<Approval>,
+    /// One problem for each that cannot.
+    pub damaged: Vec<Problem>,
+}
+
+/// A lock that is held until it is dropped, or until its process ends in whatever way.
+#[derive(Debug)]
+pub struct StoreLock {
+    _file: File,
+}
+
+impl RunFolder {
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where its journal is, or will be.
+    pub fn journal(&self) -> PathBuf {
+        self.path.join("journal.jsonl")
+    }
+
+    /// Where its plan is.
+    pub fn plan(&self) -> PathBuf {
+        self.path.join("plan.json")
+    }
+}
+
+impl Store {
+    /// The store in this folder, which need not exist yet.
+    ///
+    /// # Errors
+    /// Something that is no folder stands there.
+    pub fn open(root: PathBuf) -> Result<Self, Problem> {
+        if fs::metadata(&root).is_ok_and(|found| !found.is_dir()) {
+            return Err(Problem::new(
+                ProblemKind::Evidence,
+                format!("the state folder {} is no folder", root.display()),
+            )
+            .hint("choose another with `--state-dir`"));
+        }
+        Ok(Self { root })
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Keeps a plan. The same plan once more is fine.
+    ///
+    /// # Errors
+    /// The disk says no, or another plan stands under the same id.
+    pub fn save_plan(&self, id: &PlanId, plan: &str) -> Result<(), Problem> {
+        let path = self.plan_path(id);
+        if disk::place(&path, plan.as_bytes())? == Placed::New || disk::read_text(&path)? == plan {
+            return Ok(());
+        }
+        Err(Problem::new(
+            ProblemKind::Evidence,
+            format!("another plan stands under {id} in {}", path.display()),
+        )
+        .hint("nothing is ever overwritten: move that file away and plan again"))
+    }
+
+    /// A plan by its id, or by the only possible start of it, with or without `p-`.
+    ///
+    /// # Errors
+    /// There is none, or more than one, or it cannot be read.
+    pub fn load_plan(&self, wanted: &str) -> Result<(PlanId, String), Problem> {
+        let id = choose("plan", "p-", wanted, self.plans()?)?;
+        let text = disk::read_text(&self.plan_path(&id))?;
+        Ok((id, text))
+    }
+
+    /// The ids of the plans, newest first.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn plans(&self) -> Result<Vec<PlanId>, Problem> {
+        let mut found: Vec<(SystemTime, PlanId)> = disk::names_in(&self.root.join("plans"))?
+            .iter()
+            .filter_map(|name| name.strip_suffix(".json")?.parse().ok())
+            .map(|id: PlanId| (modified(&self.plan_path(&id)), id))
+            .collect();
+        found.sort_by(|left, right| right.cmp(left));
+        Ok(found.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// Keeps an approval beside those that are there.
+    ///
+    /// # Errors
+    /// The disk says no.
+    pub fn save_approval(&self, approval: &Approval) -> Result<(), Problem> {
+        let folder = self.root.join("approvals").join(approval.plan.as_str());
+        let text = serde_json::to_vec_pretty(approval)
+            .expect("an approval has string keys and plain values only");
+        let mut number = approval_numbers(&folder)?.last().map_or(1, |last| last + 1);
+        while disk::place(&folder.join(format!("{number}.json")), &text)? == Placed::Taken {
+            number += 1;
+        }
+        Ok(())
+    }
+
+    /// The approvals of a plan, oldest first; those that cannot be read are named.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn approvals(&self, plan: &PlanId) -> Result<Approvals, Problem> {
+        let folder = self.root.join("approvals").join(plan.as_str());
+        let mut approvals = Approvals::default();
+        for number in approval_numbers(&folder)? {
+            match read_approval(&folder.join(format!("{number}.json")), plan) {
+                Ok(approval) => approvals.readable.push(approval),
+                Err(problem) => approvals.damaged.push(problem),
+            }
+        }
+        Ok(approvals)
+    }
+
+    /// Makes the folder of a new run with its plan in it; the journal comes next.
+    ///
+    /// # Errors
+    /// The disk says no, or the run exists.
+    pub fn create_run(&self, id: &RunId, plan: &str) -> Result<RunFolder, Problem> {
+        let folder = self.run_folder(id);
+        let runs = self.root.join("runs");
+        disk::make_folder(&runs)?;
+        disk::make_new_folder(folder.path())?;
+        disk::place(&folder.plan(), plan.as_bytes())?;
+        disk::sync_folder(&runs)?;
+        Ok(folder)
+    }
+
+    /// The runs, newest first.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunEntry>, Problem> {
+        let names = disk::names_in(&self.root.join("runs"))?;
+        let ids = names.iter().rev().filter_map(|name| name.parse().ok());
+        Ok(ids.map(|id| self.run_entry(id)).collect())
+    }
+
+    /// A run by its id, by the only possible start of it with or without `r-`, or `last`.
+    ///
+    /// # Errors
+    /// There is none, or more than one.
+    pub fn find_run(&self, wanted: &str) -> Result<RunEntry, Problem> {
+        let mut runs = self.runs()?;
+        if wanted == "last" && !runs.is_empty() {
+            return Ok(runs.swap_remove(0));
+        }
+        let ids = runs.into_iter().map(|run| run.id).collect();
+        choose("run", "r-", wanted, ids).map(|id| self.run_entry(id))
+    }
+
+    /// Takes the lock of this name, or says that somebody has it.
+    ///
+    /// # Errors
+    /// The disk says no.
+    pub fn lock(&self, name: &str) -> Result<Option<StoreLock>, Problem> {
+        let folder = self.root.join("locks");
+        disk::make_folder(&folder)?;
+        let path = folder.join(lock_file(name));
+        let file = disk::open_lock(&path).map_err(|why| disk::cannot("open", &path, &why))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(StoreLock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(why)) => Err(disk::cannot("lock", &path, &why)),
+        }
+    }
+
+    fn plan_path(&self, id: &PlanId) -> PathBuf {
+        self.root.join("plans").join(format!("{id}.json"))
+    }
+
+    fn run_folder(&self, id: &RunId) -> RunFolder {
+        RunFolder {
+            path: self.root.join("runs").join(id.as_str()),
+        }
+    }
+
+    fn run_entry(&self, id: RunId) -> RunEntry {
+        let folder = self.run_folder(&id);
+        RunEntry {
+            journal: folder.journal(),
+            plan: folder.plan(),
+            id,
+        }
+    }
+}
+
+fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path)
+        .and_then(|found| found.modified())
+        .unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+fn approval_numbers(folder: &Path) -> Result<Vec<u32>, Problem> {
+    let mut numbers: Vec<u32> = disk::names_in(folder)?
+        .iter()
+        .filter_map(|name| name.strip_suffix(".json")?.parse().ok())
+        .collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+fn read_approval(path: &Path, plan: &PlanId) -> Result<Approval, Problem> {
+    let damaged = |why: &str| {
+        Problem::new(
+            ProblemKind::Evidence,
+            format!("the approval {} does not count: {why}", path.display()),
+        )
+        .hint(format!("approve once more: `chaos approve {plan}`"))
+    };
+    let approval: Approval = serde_json::from_str(&disk::read_text(path)?)
+        .map_err(|why| damaged(&format!("it cannot be read: {why}")))?;
+    if approval.plan != *plan {
+        return Err(damaged(&format!("it is for {}", approval.plan)));
+    }
+    Ok(approval)
+}
+
+/// A lock is named after a target, so any text may come; a file name takes the plain ones as they
+/// are and a digest of the others.
+fn lock_file(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if (1..=64).contains(&name.len()) && name.chars().all(plain) {
+        return format!("{name}.lock");
+    }
+    let digest = Digest::of(name.as_bytes());
+    format!(
+        "x{}.lock",
+        digest.as_str().trim_start_matches(Digest::PREFIX)
+    )
+}
+
+/// The one id that is meant.
+fn choose<Id>(what: &str, prefix: &str, wanted: &str, ids: Vec<Id>) -> Result<Id, Problem>
+where
+    Id: std::fmt::Display + PartialEq,
+{
+    let start = format!("{prefix}{}", wanted.strip_prefix(prefix).unwrap_or(wanted));
+    let newest: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    let fits = |id: &Id| id.to_string().starts_with(&start);
+    let mut fitting: Vec<Id> = ids
+        .into_iter()
+        .filter(|id| !wanted.is_empty() && fits(id))
+        .collect();
+    if let Some(exact) = fitting.iter().position(|id| id.to_string() == start) {
+        return Ok(fitting.swap_remove(exact));
+    }
+    match fitting.len() {
+        1 => Ok(fitting.swap_remove(0)),
+        0 => Err(unknown(what, wanted, &start, &newest)),
+        _ => Err(ambiguous(what, wanted, &fitting)),
+    }
+}
+
+fn unknown(what: &str, wanted: &str, start: &str, newest: &[String]) -> Problem {
+    let maker = match what {
+        "plan" => "`chaos plan FILE` makes one",
+        _ => "`chaos run FILE` makes one",
+    };
+    let hint = if newest.is_empty() {
+        format!("there is no {what} yet: {maker}")
+    } else {
+        let mut nearest: Vec<&String> = newest.iter().collect();
+        // Stable, so that among the equally near the newest stay first.
+        nearest.sort_by_key(|id| strsim::levenshtein(id, start));
+        nearest.truncate(MOST_CANDIDATES);
+        let nearest: Vec<&str> = nearest.into_iter().map(String::as_str).collect();
+        format!("there are {}; {maker}", nearest.join(", "))
+    };
+    Problem::new(
+        ProblemKind::Invalid,
+        format!("there is no {what} `{}`", wanted.escape_debug()),
+    )
+    .hint(hint)
+}
+
+fn ambiguous<Id: std::fmt::Display>(what: &str, wanted: &str, fitting: &[Id]) -> Problem {
+    let mut names: Vec<String> = fitting
+        .iter()
+        .take(MOST_CANDIDATES)
+        .map(ToString::to_string)
+        .collect();
+    if fitting.len() > MOST_CANDIDATES {
+        names.push(format!("{} more", fitting.len() - MOST_CANDIDATES));
+    }
+    Problem::new(
+        ProblemKind::Invalid,
+        format!("`{wanted}` could be {} {what}s", fitting.len()),
+    )
+    .hint(format!("write more of it: {}", names.join(", ")))
+}

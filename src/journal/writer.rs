@@ -1,0 +1,197 @@
+//! Appending to a journal: one line a record, handed to the operating system at once, synced to the
+//! disk where the record says that the run must not go on without it.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::disk;
+use super::line::{Header, HeaderLine, LONGEST_LINE, RecordLine, SealLine};
+use crate::model::event::{Durability, Event, Record};
+use crate::model::ids::Digest;
+use crate::model::problem::{Problem, ProblemKind};
+
+/// An open journal; there is one writer for each.
+///
+/// # Guarantees
+/// * A line is on disk whole or not at all: what a failed write left behind is cut off again.
+/// * After a failed sync no later record is called synced, since the kernel forgets what it lost.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    /// Bytes that are known to be whole lines.
+    length: u64,
+    last: Digest,
+    sealing: Sealing,
+    health: Health,
+}
+
+/// Whether a seal follows each record from now on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sealing {
+    NotYet,
+    Ended,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Health {
+    Good,
+    /// A sync failed: what was called flushed may be lost.
+    Unsynced,
+    /// Half a line stands at the end and could not be cut off.
+    Torn,
+}
+
+impl Journal {
+    /// Makes a new journal with its header, synced, and its folder entry, synced.
+    ///
+    /// # Errors
+    /// The file exists, or the disk says no; nothing must be injected then.
+    pub fn create(path: &Path, header: &Header) -> Result<Self, Problem> {
+        let file =
+            disk::create_new(path).map_err(|why| disk::cannot("make the journal", path, &why))?;
+        let mut journal = Self {
+            file,
+            path: path.to_owned(),
+            length: 0,
+            last: Digest::of(b""),
+            sealing: Sealing::NotYet,
+            health: Health::Good,
+        };
+        let line = journal.encode(&HeaderLine::from(header))?;
+        journal.last = Digest::of(&line[..line.len() - 1]);
+        journal.write(&line)?;
+        journal.sync()?;
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            disk::sync_folder(folder)?;
+        }
+        Ok(journal)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends one record. On return it is with the operating system, or on the disk.
+    ///
+    /// # Errors
+    /// The disk says no. The journal stays whole and another attempt may be made.
+    pub fn append(&mut self, record: &Record, durability: Durability) -> Result<(), Problem> {
+        let mut lines = self.encode(&RecordLine::new(record, &self.last))?;
+        let mut last = Digest::of(&lines[..lines.len() - 1]);
+        let ends = matches!(record.event, Event::Settled { .. });
+        if ends || self.sealing == Sealing::Ended {
+            let seal = self.encode(&SealLine { seal: last })?;
+            last = Digest::of(&seal[..seal.len() - 1]);
+            lines.extend(seal);
+        }
+        self.write(&lines)?;
+        self.last = last;
+        if ends {
+            self.sealing = Sealing::Ended;
+        }
+        match durability {
+            Durability::Flushed => Ok(()),
+            Durability::Synced => self.sync(),
+        }
+    }
+
+    fn encode(&self, line: &impl Serialize) -> Result<Vec<u8>, Problem> {
+        let mut bytes = serde_json::to_vec(line).map_err(|why| {
+            Problem::new(
+                ProblemKind::Evidence,
+                format!("cannot write {}: {why}", self.path.display()),
+            )
+            .hint("this is a bug; please report it with the experiment")
+        })?;
+        if bytes.len() > LONGEST_LINE {
+            return Err(Problem::new(
+                ProblemKind::Evidence,
+                format!(
+                    "cannot write {}: a record of {} bytes is longer than the {LONGEST_LINE} that \
+                     a journal may have in a line",
+                    self.path.display(),
+                    bytes.len()
+                ),
+            )
+            .hint("split the step into smaller ones"));
+        }
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    fn write(&mut self, lines: &[u8]) -> Result<(), Problem> {
+        if self.health == Health::Torn {
+            let why = io::Error::other("an earlier write left half a line behind");
+            return Err(disk::cannot("append to the journal", &self.path, &why));
+        }
+        if let Err(why) = self.file.write_all(lines) {
+            if self.file.set_len(self.length).is_err() {
+                self.health = Health::Torn;
+            }
+            return Err(disk::cannot("append to the journal", &self.path, &why));
+        }
+        self.length += lines.len() as u64;
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), Problem> {
+        let synced = match self.health {
+            Health::Good => self.file.sync_data(),
+            Health::Unsynced | Health::Torn => Err(io::Error::other("an earlier sync failed")),
+        };
+        synced.map_err(|why| {
+            self.health = Health::Unsynced;
+            disk::cannot("sync the journal", &self.path, &why)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_named_and_a_line_that_cannot_be_cut_off_stops_the_journal() {
+        let path = Path::new("/dev/full");
+        let file = File::options().append(true).open(path);
+        let mut journal = Journal {
+            file: file.expect("every Linux has it"),
+            path: path.to_owned(),
+            length: 0,
+            last: Digest::of(b""),
+            sealing: Sealing::NotYet,
+            health: Health::Good,
+        };
+        let record = Record {
+            seq: 1,
+            time: jiff::Timestamp::UNIX_EPOCH,
+            elapsed_ms: 0,
+            event: Event::Noted {
+                text: "words".to_owned(),
+            },
+        };
+        let full = journal.append(&record, Durability::Flushed);
+        let expected = Problem::new(
+            ProblemKind::Evidence,
+            "cannot append to the journal /dev/full: No space left on device (os error 28)",
+        )
+        .hint("free some space on that disk, or choose another folder with `--state-dir`");
+        assert_eq!(full, Err(expected));
+        let after = journal.append(&record, Durability::Flushed);
+        assert_eq!(
+            after.map_err(|problem| problem.message),
+            Err(
+                "cannot append to the journal /dev/full: an earlier write left half a line behind"
+                    .to_owned()
+            )
+        );
+    }
+}
