@@ -8,4 +8,4 @@ pub mod variables;
 
 pub use digest::{StoredPlan, canonical};
 pub use drift::{Difference, differences};
-pub use resolve::{DocumentSource, Plan, PlannedStep, Resolution, resolve};
+pub use resolve::{DocumentSource, Plan, PlannedStep, PolicyIdentity, Resolution, resolve};

@@ -361,12 +361,17 @@ impl Engine {
 
     /// Takes inputs until the time has come or there is a reason to end.
     pub(super) async fn wait_until(&mut self, deadline: Instant) {
-        while self.ending.is_none() {
-            match tokio::time::timeout_at(deadline, self.inputs.recv()).await {
-                Ok(Some(input)) => self.absorb(input),
-                Ok(None) => tokio::time::sleep_until(deadline).await,
-                Err(_) => return,
-            }
+        while self.ending.is_none() && Instant::now() < deadline {
+            self.wait_for_input(deadline).await;
+        }
+    }
+
+    /// Takes one input, or none if the time comes first.
+    pub(super) async fn wait_for_input(&mut self, deadline: Instant) {
+        match tokio::time::timeout_at(deadline, self.inputs.recv()).await {
+            Ok(Some(input)) => self.absorb(input),
+            Ok(None) => tokio::time::sleep_until(deadline).await,
+            Err(_) => {}
         }
     }
 
@@ -375,12 +380,8 @@ impl Engine {
         &mut self,
         deadline: Instant,
     ) -> Option<Result<Proof, Problem>> {
-        while self.ending.is_none() && self.seen.is_none() {
-            match tokio::time::timeout_at(deadline, self.inputs.recv()).await {
-                Ok(Some(input)) => self.absorb(input),
-                Ok(None) => tokio::time::sleep_until(deadline).await,
-                Err(_) => break,
-            }
+        while self.ending.is_none() && self.seen.is_none() && Instant::now() < deadline {
+            self.wait_for_input(deadline).await;
         }
         self.seen.take()
     }

@@ -1,7 +1,5 @@
 //! After an undo: the SLOs are given their time to come back, and it is measured.
 
-use std::time::Duration;
-
 use tokio::time::Instant;
 
 use super::engine::Engine;
@@ -9,9 +7,6 @@ use super::watch::Health;
 use crate::model::decision::Cause;
 use crate::model::event::Event;
 use crate::model::phase::Trigger;
-
-/// Between two looks at the SLOs; a fraction of their shortest cadence.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// How a recovery went.
 enum Recovery {
@@ -62,7 +57,7 @@ impl Engine {
                 }
                 Health::Not { .. } => {}
             }
-            self.wait_until(deadline.min(Instant::now() + LOOK)).await;
+            self.wait_for_input(deadline).await;
             if self.ending.is_some() {
                 break Recovery::CutShort;
             }

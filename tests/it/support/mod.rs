@@ -1,4 +1,5 @@
 //! The fakes and the real servers that tests start.
 
+pub mod engine;
 pub mod events;
 pub mod journals;

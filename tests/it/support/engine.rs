@@ -1,0 +1,351 @@
+//! A run in a scripted world under paused time: one builder, one `Ended` to look at.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chaos_gameday::faults::simulated::SimulatedWorld;
+use chaos_gameday::faults::{Fault, Owner};
+use chaos_gameday::metrics::simulated::SimulatedSeries;
+use chaos_gameday::metrics::{Metric, MetricSpecs, Sources};
+use chaos_gameday::model::approval::{Approval, ApprovalMode, Person};
+use chaos_gameday::model::event::{Event, Record};
+use chaos_gameday::model::ids::{Digest, RunId};
+use chaos_gameday::model::phase::{Phase, Trigger};
+use chaos_gameday::model::problem::{Problem, ProblemKind};
+use chaos_gameday::model::sample::Reading;
+use chaos_gameday::model::slo::{Reaction, Slo};
+use chaos_gameday::model::state::RunState;
+use chaos_gameday::model::units::Span;
+use chaos_gameday::plan::document::{Experiment, GaugedSlo, Step, Worlds};
+use chaos_gameday::plan::{DocumentSource, Plan, PlannedStep, StoredPlan};
+use chaos_gameday::policy::{self, AdmittedPlan, Facts};
+use chaos_gameday::run::{
+    Clock, Gauge, Input, Kit, Operator, Runner, Settlement, Sink, Timing, operator,
+};
+
+/// What a scripted run is made of.
+pub struct Scene {
+    pub world: SimulatedWorld,
+    pub series: SimulatedSeries,
+    pub patience: Span,
+    pub reaction: Reaction,
+    pub steps: Vec<&'static str>,
+    pub journal: ScriptedJournal,
+}
+
+/// A sink that keeps everything and can fail from some event on.
+#[derive(Clone, Default)]
+pub struct ScriptedJournal {
+    records: Arc<Mutex<Vec<Record>>>,
+    fails_at: Option<fn(&Event) -> bool>,
+}
+
+impl ScriptedJournal {
+    pub fn failing_at(fails_at: fn(&Event) -> bool) -> Self {
+        Self {
+            records: Arc::default(),
+            fails_at: Some(fails_at),
+        }
+    }
+
+    pub fn records(&self) -> Vec<Record> {
+        self.records
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl Sink for ScriptedJournal {
+    fn record(&mut self, record: &Record) -> Result<(), Problem> {
+        if self.fails_at.is_some_and(|fails| fails(&record.event)) {
+            return Err(Problem::new(
+                ProblemKind::Evidence,
+                "no space left on device",
+            ));
+        }
+        self.records
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(record.clone());
+        Ok(())
+    }
+}
+
+/// A run that ended.
+pub struct Ended {
+    pub settlement: Settlement,
+    pub records: Vec<Record>,
+    pub world: SimulatedWorld,
+}
+
+pub fn good() -> Reading {
+    Reading::Value(0.0)
+}
+
+pub fn bad() -> Reading {
+    Reading::Value(0.5)
+}
+
+impl Scene {
+    /// One step of 10 s on a healthy series after a baseline of 5 s; the objective is `< 1%`.
+    pub fn healthy() -> Self {
+        Self {
+            world: SimulatedWorld::new(),
+            series: SimulatedSeries::new().series("errors", vec![(Span::ZERO, good())]),
+            patience: Span::from_secs(2),
+            reaction: Reaction::Rollback,
+            steps: vec!["slow stream"],
+            journal: ScriptedJournal::default(),
+        }
+    }
+
+    /// The same with readings that change over time: seconds since the start, reading.
+    pub fn reading(script: &[(u64, Reading)]) -> Self {
+        let script = script
+            .iter()
+            .map(|(second, reading)| (Span::from_secs(*second), reading.clone()))
+            .collect();
+        Self {
+            series: SimulatedSeries::new()
+                .series("errors", script)
+                .series("steady", vec![(Span::ZERO, good())]),
+            ..Self::healthy()
+        }
+    }
+
+    /// Runs it to its end.
+    pub async fn run(self) -> Ended {
+        self.run_with(|_, _| async {}).await
+    }
+
+    /// Runs it to its end beside a person who does something meanwhile.
+    pub async fn run_with<F, P>(self, person: P) -> Ended
+    where
+        P: FnOnce(Operator, SimulatedWorld) -> F,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let admitted = self.admitted().await;
+        let sources = Sources::simulated(self.series.source());
+        let kit = Kit {
+            drivers: self.steps.iter().map(|_| self.world.driver()).collect(),
+            gauges: self
+                .gauged()
+                .into_iter()
+                .map(|gauged| Gauge {
+                    slo: gauged.slo,
+                    metric: gauged.metric,
+                    source: self.series.source(),
+                })
+                .collect(),
+            sources,
+            timing: Timing {
+                undo_within: Duration::from_secs(30),
+                ..Timing::default()
+            },
+            clock: Clock::starting_at("2026-01-01T00:00:00Z".parse().expect("a time")),
+        };
+        let run: RunId = "r-20260101-000000-test".parse().expect("a run id");
+        let runner = Runner::new(admitted, run, person_at_desk(), kit);
+        let (own, inputs) = operator();
+        let beside = tokio::spawn(person(own.clone(), self.world.clone()));
+        let settlement = runner
+            .execute(Box::new(self.journal.clone()), own, inputs)
+            .await;
+        beside.abort();
+        Ended {
+            settlement,
+            records: self.journal.records(),
+            world: self.world,
+        }
+    }
+
+    fn slo(&self) -> Slo {
+        Slo {
+            name: "errors".to_owned(),
+            reads: "script errors".to_owned(),
+            objective: "< 1%".parse().expect("an objective"),
+            patience: self.patience,
+            blind_patience: Span::from_secs(3),
+            on_breach: self.reaction,
+            on_no_data: self.reaction,
+            every: Span::from_secs(1),
+        }
+    }
+
+    /// The scripted SLO; where it may not end the run, a steady one that may stands beside it.
+    fn gauged(&self) -> Vec<GaugedSlo> {
+        let scripted = GaugedSlo {
+            slo: self.slo(),
+            metric: Metric::Simulated("errors".to_owned()),
+        };
+        let steady = GaugedSlo {
+            slo: Slo {
+                name: "steady".to_owned(),
+                on_breach: Reaction::Rollback,
+                ..self.slo()
+            },
+            metric: Metric::Simulated("steady".to_owned()),
+        };
+        match self.reaction {
+            Reaction::Rollback => vec![scripted],
+            Reaction::Record => vec![scripted, steady],
+        }
+    }
+
+    async fn admitted(&self) -> AdmittedPlan {
+        let policy = policy::built_in();
+        let plan = self.plan(policy.identity()).await;
+        let stored = StoredPlan::lock(plan).expect("a plan that can be written");
+        let approval = Approval {
+            format: 1,
+            plan: stored.id.clone(),
+            digest: stored.digest.clone(),
+            approver: person_at_desk(),
+            mode: ApprovalMode::Typed,
+            approved_at: "2026-01-01T00:00:00Z".parse().expect("a time"),
+            expires_at: "2026-01-01T00:30:00Z".parse().expect("a time"),
+            reason: None,
+        };
+        let now = "2026-01-01T00:01:00Z".parse().expect("a time");
+        let facts_plan = stored.plan.clone();
+        let facts = Facts {
+            plan: &facts_plan,
+            policy: &policy,
+            sandbox: None,
+        };
+        policy::admit(stored, &facts, &[approval], now, &person_at_desk())
+            .expect("an admitted plan")
+    }
+
+    async fn plan(&self, policy: chaos_gameday::plan::PolicyIdentity) -> Plan {
+        let mut steps = Vec::new();
+        let mut planned = Vec::new();
+        for name in &self.steps {
+            let fault = Fault::Simulated((*name).to_owned());
+            let prepared = SimulatedWorld::new()
+                .driver()
+                .prepare(&fault, &Owner::Plan)
+                .await
+                .expect("an obedient world");
+            let prepared = chaos_gameday::faults::Prepared {
+                blast_radius: self
+                    .world
+                    .driver()
+                    .prepare(&fault, &Owner::Plan)
+                    .await
+                    .map_or(prepared.blast_radius.clone(), |seen| seen.blast_radius),
+                ..prepared
+            };
+            planned.push(PlannedStep {
+                name: (*name).to_owned(),
+                hold: Span::from_secs(10),
+                prepared,
+            });
+            steps.push(Step {
+                name: (*name).to_owned(),
+                fault,
+                hold: Span::from_secs(10),
+            });
+        }
+        let text = "kind: Experiment\n".to_owned();
+        Plan {
+            format: 1,
+            tool: "0.1.0".to_owned(),
+            created: "2026-01-01T00:00:00Z".parse().expect("a time"),
+            requester: person_at_desk(),
+            source: DocumentSource {
+                name: "scripted.yaml".to_owned(),
+                digest: Digest::of(text.as_bytes()),
+                text,
+            },
+            variables: std::collections::BTreeMap::new(),
+            experiment: Experiment {
+                name: "scripted".parse().expect("a name"),
+                labels: std::collections::BTreeMap::new(),
+                hypothesis: "it holds".to_owned(),
+                environment: "sandbox".to_owned(),
+                on: Worlds::default(),
+                metrics: MetricSpecs::default(),
+                slos: self.gauged(),
+                baseline: Span::from_secs(5),
+                steps,
+                recovery_within: Span::from_secs(20),
+            },
+            steps: planned,
+            policy,
+            replay_of: None,
+        }
+    }
+}
+
+pub fn person_at_desk() -> Person {
+    Person {
+        user: "sam".to_owned(),
+        host: "desk".to_owned(),
+    }
+}
+
+impl Ended {
+    /// The fold of the recorded events.
+    pub fn state(&self) -> RunState {
+        RunState::of(&self.records)
+    }
+
+    /// The phases in order.
+    pub fn phases(&self) -> Vec<Phase> {
+        self.transitions()
+            .into_iter()
+            .map(|(phase, _)| phase)
+            .collect()
+    }
+
+    /// The phases in order, each with what led to it.
+    pub fn transitions(&self) -> Vec<(Phase, Trigger)> {
+        self.records
+            .iter()
+            .filter_map(|record| match &record.event {
+                Event::PhaseEntered { phase, trigger, .. } => Some((*phase, *trigger)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Nothing of ours is left, every transition is in the table, nothing was injected before its
+    /// undo was recorded, and the journal folds to what the engine had.
+    pub fn assert_lawful(&self) {
+        assert_eq!(self.world.in_place(), Vec::<String>::new(), "left in place");
+        let mut phase = Phase::Preflight;
+        for (next, trigger) in self.transitions() {
+            assert_eq!(phase.next(trigger), Ok(next));
+            phase = next;
+        }
+        assert!(phase.is_end(), "ended in {phase:?}");
+        let injecting = self.position(|event| {
+            matches!(
+                event,
+                Event::PhaseEntered {
+                    phase: Phase::Injecting,
+                    ..
+                }
+            )
+        });
+        let armed = self.position(|event| matches!(event, Event::UndoRecorded { .. }));
+        assert!(
+            injecting.is_none() || armed < injecting,
+            "injected before the undo was recorded"
+        );
+        assert_eq!(self.state(), self.settlement.state);
+    }
+
+    fn position(&self, wanted: fn(&Event) -> bool) -> Option<usize> {
+        self.records.iter().position(|record| wanted(&record.event))
+    }
+}
+
+/// A person's wish after so many seconds.
+pub async fn after(seconds: u64, operator: Operator, input: Input) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    let _ = operator.send(input);
+    std::future::pending::<()>().await;
+}
