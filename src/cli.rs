@@ -7,7 +7,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::completing;
 use crate::model::units::Span;
-use crate::view::player::Speed;
+use crate::view::Speed;
 
 const EXIT_CODES: &str = "\
 Exit codes of a run:

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use crate::cli::{Color, Global};
 use crate::model::approval::Person;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::view::printer::{ColorChoice, Environment, Level};
+use crate::view::{ColorChoice, Devices, Environment, Loudness, Setup, Size};
 
 /// Where a value came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,12 +38,8 @@ pub struct Setting<T> {
 pub struct Settings {
     /// Where plans, approvals and runs are kept.
     pub state_dir: Setting<PathBuf>,
-    /// How much is said.
-    pub level: Level,
-    /// When colour is used.
-    pub color: ColorChoice,
-    /// What the terminal's environment says.
-    pub environment: Environment,
+    /// How output looks.
+    pub setup: Setup,
     /// Who is at work.
     pub person: Person,
 }
@@ -56,23 +52,28 @@ impl Settings {
     pub fn new(global: &Global) -> Result<Self, Problem> {
         Ok(Self {
             state_dir: state_dir(global.state_dir.clone())?,
-            level: level(global),
-            color: match global.color {
-                Color::Auto => ColorChoice::Auto,
-                Color::Always => ColorChoice::Always,
-                Color::Never => ColorChoice::Never,
-            },
-            environment: environment(),
+            setup: setup(global),
             person: person(),
         })
     }
 }
 
-fn level(global: &Global) -> Level {
-    match (global.quiet, global.verbose) {
-        (true, _) => Level::Quiet,
-        (false, true) => Level::Verbose,
-        (false, false) => Level::Normal,
+/// How output looks; cannot fail, so that even an error about the settings can be shown well.
+pub fn setup(global: &Global) -> Setup {
+    Setup {
+        choice: match global.color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        },
+        environment: environment(),
+        loudness: match (global.quiet, global.verbose) {
+            (true, _) => Loudness::Quiet,
+            (false, true) => Loudness::Verbose,
+            (false, false) => Loudness::Normal,
+        },
+        devices: Devices::of_this_process(),
+        size: Size::Ask,
     }
 }
 
@@ -126,9 +127,9 @@ fn environment() -> Environment {
         clicolor_force: text("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
         term_dumb: text("TERM").is_some_and(|value| value == "dumb"),
         ci: variable("CI").is_some(),
-        utf8: locale.is_none_or(|name| {
+        ascii_locale: locale.is_some_and(|name| {
             let name = name.to_lowercase();
-            name.contains("utf-8") || name.contains("utf8")
+            !(name.contains("utf-8") || name.contains("utf8"))
         }),
     }
 }

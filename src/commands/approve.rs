@@ -1,0 +1,87 @@
+//! `chaos approve`: a person at a terminal says yes to one plan, digest for digest.
+
+use jiff::SignedDuration;
+
+use super::Desk;
+use super::planning;
+use crate::cli::ApproveArgs;
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::model::approval::{Approval, ApprovalMode};
+use crate::model::problem::{Problem, ProblemKind};
+use crate::model::units::Span;
+use crate::plan::StoredPlan;
+use crate::policy::{self, Finding, Policy, Severity};
+use crate::run::Clock;
+use crate::view::plan as shown;
+use crate::view::prompt::{self, Answer};
+
+pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> {
+    let store = desk.store()?;
+    let (_, text) = store.load_plan(&args.plan)?;
+    let stored = StoredPlan::from_text(&text)?;
+    let policy = policy::built_in();
+    let findings = planning::judge(&stored.plan, &policy, None);
+    let denied: Vec<Finding> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Deny)
+        .cloned()
+        .collect();
+    if !denied.is_empty() {
+        return Err(Failure::Denied(denied));
+    }
+    shown::show(&desk.printer, &stored, &findings);
+    let approval = ask(desk, &stored, &policy, args.valid_for, args.reason.clone())?;
+    store.save_approval(&approval)?;
+    desk.printer.success(&format!(
+        "approved {} until {}; next: chaos run {}",
+        stored.id,
+        shown::clock_time(approval.expires_at),
+        stored.id
+    ));
+    Ok(Exit::Done)
+}
+
+/// Asks the person at the terminal to type the experiment's name.
+pub(super) fn ask(
+    desk: &Desk,
+    stored: &StoredPlan,
+    policy: &Policy,
+    valid_for: Option<Span>,
+    reason: Option<String>,
+) -> Result<Approval, Failure> {
+    let most = policy.approval_counts_for;
+    let valid_for = valid_for.unwrap_or(most).min(most);
+    if !desk.printer.has_person() {
+        return Err(Failure::Unapproved(
+            Problem::new(
+                ProblemKind::Refused,
+                format!("plan {} needs a person's approval, and there is no terminal to ask one", stored.id),
+            )
+            .hint(format!("a person at a terminal: `chaos approve {}`", stored.id)),
+        ));
+    }
+    let name = stored.plan.name().as_str();
+    let question = format!("to approve plan {}, type the experiment's name", stored.id);
+    match prompt::ask_typed_name(&desk.printer, name, &question)? {
+        Answer::Yes => {}
+        Answer::No => {
+            return Err(Failure::Unapproved(
+                Problem::new(ProblemKind::Refused, format!("plan {} was not approved", stored.id))
+                    .hint("nothing was injected"),
+            ));
+        }
+    }
+    let now = Clock::wall();
+    let length = SignedDuration::from_millis(i64::try_from(valid_for.as_millis()).unwrap_or(i64::MAX));
+    Ok(Approval {
+        format: 1,
+        plan: stored.id.clone(),
+        digest: stored.digest.clone(),
+        approver: desk.settings.person.clone(),
+        mode: ApprovalMode::Typed,
+        approved_at: now,
+        expires_at: now.checked_add(length).unwrap_or(now),
+        reason,
+    })
+}

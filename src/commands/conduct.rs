@@ -1,0 +1,255 @@
+//! From a locked plan to a settled run: approval, lock, journal, engine, last words. What `run` and
+//! `replay` share.
+
+use std::sync::Arc;
+
+use super::Desk;
+use super::approve;
+use super::planning::Planned;
+use crate::cli::{ConductArgs, Form};
+use crate::clients::Clients;
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::faults::{self, FaultDriver};
+use crate::journal::{Header, Journal, RunFolder, Store, StoreLock};
+use crate::metrics::Sources;
+use crate::model::approval::Approval;
+use crate::model::ids::RunId;
+use crate::model::problem::{Problem, ProblemKind};
+use crate::plan::Plan;
+use crate::policy::{self, AdmittedPlan, Facts, OwnSandbox, Severity};
+use crate::run::{Clock, Gauge, Kit, Runner, Settlement, Timing};
+use crate::session::{self, Stage};
+use crate::view::prompt::{self, Answer};
+use crate::view::{self, Shape, closing};
+
+/// How a run is to be conducted.
+pub(super) struct Conduct<'a> {
+    pub(super) clients: &'a Clients,
+    pub(super) args: &'a ConductArgs,
+    pub(super) sandbox: Option<&'a OwnSandbox>,
+}
+
+/// A run that ended, and where its evidence is.
+pub(super) struct Conducted {
+    pub(super) run: RunId,
+    pub(super) settlement: Settlement,
+}
+
+impl Conducted {
+    /// The exit code: a stuck fault before lost evidence before everything else.
+    pub(super) fn exit(&self) -> Exit {
+        let outcome = self.settlement.outcome;
+        let stuck = outcome == crate::model::outcome::Outcome::Stuck;
+        let bug = matches!(self.settlement.cause, crate::model::decision::Cause::Bug { .. });
+        match (&self.settlement.evidence, bug) {
+            _ if stuck => Exit::Run(outcome.code()),
+            (_, true) => Exit::Run(70),
+            (Some(_), false) => Exit::Run(8),
+            (None, false) => Exit::Run(outcome.code()),
+        }
+    }
+}
+
+/// Saves, admits and executes a plan.
+pub(super) async fn conduct(
+    desk: &Desk,
+    planned: Planned,
+    conduct: Conduct<'_>,
+) -> Result<Conducted, Failure> {
+    let store = desk.store()?;
+    let text = planned.stored.to_text()?;
+    let admitted = admit(desk, &store, planned, &conduct)?;
+    let _locks = lock(&store, admitted.plan())?;
+    let clock = Clock::start();
+    let run = new_run_id(clock);
+    let drivers = drivers(admitted.plan(), conduct.clients)?;
+    let kit = Kit {
+        drivers: drivers.clone(),
+        gauges: Vec::new(),
+        sources: Sources::new(&admitted.plan().experiment.metrics, conduct.clients),
+        timing: Timing {
+            undo_within: conduct.args.undo_timeout.as_duration(),
+            ..Timing::default()
+        },
+        clock,
+    };
+    let kit = gauge(kit, admitted.plan())?;
+    let timing = kit.timing;
+    let folder = store.create_run(&run, &text)?;
+    let stage = Stage {
+        journal: open_journal(&folder, &run, &admitted, clock)?,
+        view: view::view(shape(conduct.args.output), &desk.printer),
+        clock,
+    };
+    let runner = Runner::new(admitted, run.clone(), desk.settings.person.clone(), kit);
+    let settlement = session::execute(runner, drivers, timing, stage).await?;
+    last_words(desk, &run, &settlement, conduct.args.output);
+    Ok(Conducted { run, settlement })
+}
+
+fn shape(form: Form) -> Shape {
+    match form {
+        Form::Text => Shape::Fitting,
+        Form::Json => Shape::Json,
+    }
+}
+
+fn last_words(desk: &Desk, run: &RunId, settlement: &Settlement, form: Form) {
+    match form {
+        Form::Json => {
+            for line in closing::by_hand(&settlement.state, closing::canvas_of(&desk.printer)) {
+                desk.printer.insist(&line);
+            }
+        }
+        Form::Text => {
+            closing::say(&desk.printer, &settlement.state);
+            desk.printer.talk(&format!("next: chaos report {run}"));
+        }
+    }
+    if let Some(problem) = &settlement.evidence {
+        desk.printer.error(problem);
+    }
+}
+
+/// The policy's last word, with a person asked where it wants one and there is one.
+fn admit(
+    desk: &Desk,
+    store: &Store,
+    planned: Planned,
+    conduct: &Conduct<'_>,
+) -> Result<AdmittedPlan, Failure> {
+    let Planned {
+        stored,
+        findings,
+        policy,
+    } = planned;
+    let now = Clock::wall();
+    let mut approvals = read_approvals(desk, store, &stored.id)?;
+    let denied: Vec<_> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Deny)
+        .cloned()
+        .collect();
+    if !denied.is_empty() {
+        return Err(Failure::Denied(denied));
+    }
+    let required = findings.iter().any(|finding| finding.severity == Severity::Require);
+    let approved = approvals.iter().any(|approval| approval.check(&stored.digest, now).is_ok());
+    if required && !approved {
+        if !desk.printer.has_person() && !approvals.is_empty() {
+            // There were approvals, and none counts any more: say which flaw the latest has.
+            let facts = Facts {
+                plan: &stored.plan.clone(),
+                policy: &policy,
+                sandbox: conduct.sandbox,
+            };
+            return Ok(policy::admit(stored, &facts, &approvals, now, &desk.settings.person)?);
+        }
+        let approval = approve::ask(desk, &stored, &policy, None, None)?;
+        store.save_approval(&approval)?;
+        approvals.push(approval);
+    } else if !required {
+        courtesy(desk, conduct.args)?;
+    }
+    let plan = stored.plan.clone();
+    let facts = Facts {
+        plan: &plan,
+        policy: &policy,
+        sandbox: conduct.sandbox,
+    };
+    Ok(policy::admit(stored, &facts, &approvals, Clock::wall(), &desk.settings.person)?)
+}
+
+fn read_approvals(
+    desk: &Desk,
+    store: &Store,
+    plan: &crate::model::ids::PlanId,
+) -> Result<Vec<Approval>, Failure> {
+    let found = store.approvals(plan)?;
+    for problem in &found.damaged {
+        desk.printer.warn(&problem.message);
+    }
+    Ok(found.readable)
+}
+
+/// Nobody has to approve, but a person who sits there is asked all the same.
+fn courtesy(desk: &Desk, args: &ConductArgs) -> Result<(), Failure> {
+    if args.yes || !desk.printer.has_person() {
+        return Ok(());
+    }
+    match prompt::confirm(&desk.printer, "run it now?", Answer::Yes)? {
+        Answer::Yes => Ok(()),
+        Answer::No => Err(Failure::Unapproved(
+            Problem::new(ProblemKind::Refused, "not run: you said no").hint("nothing was injected"),
+        )),
+    }
+}
+
+/// Two runs on one endpoint cannot start.
+fn lock(store: &Store, plan: &Plan) -> Result<Vec<StoreLock>, Failure> {
+    let mut locks = Vec::new();
+    for world in plan.worlds() {
+        match store.lock(&world.endpoint)? {
+            Some(lock) => locks.push(lock),
+            None => {
+                return Err(Failure::Problem(
+                    Problem::new(
+                        ProblemKind::Conflict,
+                        format!("another run is under way on {}", world.endpoint),
+                    )
+                    .hint("`chaos runs` shows it; wait for its end, or end it with Ctrl-C"),
+                ));
+            }
+        }
+    }
+    Ok(locks)
+}
+
+fn drivers(plan: &Plan, clients: &Clients) -> Result<Vec<Arc<dyn FaultDriver>>, Failure> {
+    let steps = plan.experiment.steps.iter();
+    let drivers = steps.map(|step| faults::driver_for(&step.fault, clients));
+    Ok(drivers.collect::<Result<_, _>>()?)
+}
+
+fn gauge(kit: Kit, plan: &Plan) -> Result<Kit, Failure> {
+    let mut gauges = Vec::new();
+    for gauged in &plan.experiment.slos {
+        gauges.push(Gauge {
+            slo: gauged.slo.clone(),
+            metric: gauged.metric.clone(),
+            source: kit.sources.source_for(&gauged.metric)?,
+        });
+    }
+    Ok(Kit { gauges, ..kit })
+}
+
+fn open_journal(
+    folder: &RunFolder,
+    run: &RunId,
+    admitted: &AdmittedPlan,
+    clock: Clock,
+) -> Result<Journal, Failure> {
+    let header = Header {
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+        run: run.clone(),
+        plan: admitted.id().clone(),
+        digest: admitted.digest().clone(),
+        started: clock.at(0),
+    };
+    Ok(Journal::create(&folder.journal(), &header)?)
+}
+
+/// `r-` + UTC to the millisecond + two random letters or digits: sorts by time, also within a second.
+fn new_run_id(clock: Clock) -> RunId {
+    use rand::RngExt as _;
+    const LETTERS: &[u8] = b"abcdefghjkmnpqrstuvwxyz23456789";
+    let mut dice = rand::rng();
+    let tail: String = (0..2)
+        .map(|_| char::from(LETTERS[dice.random_range(0..LETTERS.len())]))
+        .collect();
+    let stamp = clock.at(0).strftime("%Y%m%d-%H%M%S-%3f").to_string();
+    format!("r-{stamp}{tail}")
+        .parse()
+        .expect("digits, hyphens and lower-case letters make a run id")
+}

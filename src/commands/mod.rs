@@ -1,0 +1,99 @@
+//! Wiring only, one file a verb: settings, load, call, show.
+
+mod approve;
+mod completions;
+mod conduct;
+mod init;
+mod man;
+mod plan;
+mod planning;
+mod replay;
+mod report;
+mod run;
+mod runs;
+mod sandbox;
+mod schema;
+mod show;
+
+use crate::cli::{Cli, Command};
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::journal::Store;
+use crate::model::problem::{Problem, ProblemKind};
+use crate::settings::{self, Settings};
+use crate::view::Printer;
+
+/// What every command has at hand.
+pub(crate) struct Desk {
+    settings: Settings,
+    printer: Printer,
+}
+
+impl Desk {
+    fn store(&self) -> Result<Store, Problem> {
+        Store::open(self.settings.state_dir.value.clone())
+    }
+}
+
+/// Does what was typed, shows what came of it, and says how the process should exit.
+pub fn dispatch(cli: Cli) -> u8 {
+    let printer = Printer::new(settings::setup(&cli.global));
+    let result = Settings::new(&cli.global)
+        .map_err(Failure::from)
+        .and_then(|settings| {
+            let desk = Desk {
+                settings,
+                printer: printer.clone(),
+            };
+            perform(&desk, cli.command)
+        });
+    let code = match result {
+        Ok(exit) => exit.code(),
+        Err(failure) => {
+            crate::view::failure::show(&printer, &failure);
+            failure.code()
+        }
+    };
+    match printer.outcome() {
+        Err(problem) if code == 0 => {
+            printer.error(&problem);
+            8
+        }
+        Ok(()) | Err(_) => code,
+    }
+}
+
+fn perform(desk: &Desk, command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Init(args) => init::init(desk, &args),
+        Command::Plan(args) => on_a_runtime(plan::plan(desk, &args)),
+        Command::Approve(args) => approve::approve(desk, &args),
+        Command::Run(args) => on_a_runtime(run::run(desk, &args)),
+        Command::Replay(args) => on_a_runtime(replay::replay(desk, &args)),
+        Command::Report(args) => report::report(desk, &args),
+        Command::Runs(args) => runs::runs(desk, &args),
+        Command::Show(args) => show::show(desk, &args),
+        Command::Sandbox(args) => on_a_runtime(sandbox::sandbox(desk, &args)),
+        Command::Schema(args) => schema::schema(desk, &args),
+        Command::Completions(args) => completions::completions(desk, &args),
+        Command::Man(args) => man::man(desk, &args),
+    }
+}
+
+/// Commands that talk to nobody start no runtime: `chaos runs` must feel instant.
+fn on_a_runtime<F>(work: F) -> Result<Exit, Failure>
+where
+    F: Future<Output = Result<Exit, Failure>>,
+{
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|why| {
+            Problem::new(
+                ProblemKind::Unexpected,
+                format!("no asynchronous runtime here: {why}"),
+            )
+        })?
+        .block_on(work)
+}

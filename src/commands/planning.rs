@@ -1,0 +1,105 @@
+//! From a document to a locked plan and its findings: what `plan`, `run` and `replay` share.
+
+use std::path::{Path, PathBuf};
+
+use super::Desk;
+use crate::clients::Clients;
+use crate::error::Failure;
+use crate::model::ids::{Digest, RunId};
+use crate::plan::{
+    DocumentSource, Plan, Resolution, Source, StoredPlan, Variables, load_experiment, parse_flag,
+    read_source, read_variable_file, resolve,
+};
+use crate::policy::{self, Facts, Finding, OwnSandbox, Policy};
+use crate::run::Clock;
+use crate::sandbox::Sandbox;
+
+/// A locked plan, and what the policy says about it.
+pub(super) struct Planned {
+    pub(super) stored: StoredPlan,
+    pub(super) findings: Vec<Finding>,
+    pub(super) policy: Policy,
+}
+
+/// Where a plan comes from.
+pub(super) struct Draft<'a> {
+    pub(super) source: &'a Source,
+    pub(super) variables: Variables,
+    pub(super) sandbox: Option<&'a OwnSandbox>,
+    pub(super) replay_of: Option<RunId>,
+}
+
+/// Loads, resolves and judges; writes nothing anywhere.
+pub(super) async fn make(desk: &Desk, clients: &Clients, draft: Draft<'_>) -> Result<Planned, Failure> {
+    let loaded = load_experiment(draft.source, &draft.variables)?;
+    crate::plan::lint(draft.source, &loaded)?;
+    let policy = policy::built_in();
+    let source = DocumentSource {
+        name: draft.source.name.clone(),
+        text: draft.source.text.clone(),
+        digest: Digest::of(draft.source.text.as_bytes()),
+    };
+    let with = Resolution {
+        clients,
+        requester: desk.settings.person.clone(),
+        now: Clock::wall(),
+        policy: policy.identity(),
+        replay_of: draft.replay_of,
+    };
+    let plan = resolve(loaded.experiment, source, loaded.used, with).await?;
+    let findings = judge(&plan, &policy, draft.sandbox);
+    Ok(Planned {
+        stored: StoredPlan::lock(plan)?,
+        findings,
+        policy,
+    })
+}
+
+/// What the policy says about a plan.
+pub(super) fn judge(plan: &Plan, policy: &Policy, sandbox: Option<&OwnSandbox>) -> Vec<Finding> {
+    policy::evaluate(&Facts {
+        plan,
+        policy,
+        sandbox,
+    })
+}
+
+/// The variables that were typed.
+pub(super) fn variables(
+    mut variables: Variables,
+    flags: &[String],
+    files: &[PathBuf],
+) -> Result<Variables, Failure> {
+    for file in files {
+        let source = read_source(file)?;
+        variables = variables.with_file(&source.name, read_variable_file(&source)?);
+    }
+    for flag in flags {
+        let (name, value) = parse_flag(flag)?;
+        variables = variables.with_flag(name, value);
+    }
+    Ok(variables)
+}
+
+/// What a sandbox of this process's own fills in, as if it had been written to a file.
+pub(super) fn sandbox_variables(sandbox: Option<&Sandbox>) -> Variables {
+    let Some(sandbox) = sandbox else {
+        return Variables::default();
+    };
+    let values = [("SANDBOX_APP", sandbox.app_url()), ("SANDBOX_AWS", sandbox.aws_url())];
+    let values = values.map(|(name, url)| (name.to_owned(), url.to_owned()));
+    Variables::default().with_file("--sandbox", values.into_iter().collect())
+}
+
+/// The facts about a sandbox that rules may look at.
+pub(super) fn own(sandbox: &Sandbox) -> OwnSandbox {
+    OwnSandbox {
+        app_url: sandbox.app_url().to_owned(),
+        aws_url: sandbox.aws_url().to_owned(),
+    }
+}
+
+/// Reads an experiment's file.
+pub(super) fn experiment(file: &Path) -> Result<Source, Failure> {
+    Ok(read_source(file)?)
+}

@@ -1,0 +1,73 @@
+//! `chaos replay`: the same faults as a new run, both side by side; or the recording played back.
+
+use super::Desk;
+use super::conduct::{self, Conduct};
+use super::planning::{self, Draft};
+use super::run;
+use crate::cli::ReplayArgs;
+use crate::clients::Clients;
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::journal::{self, RunEntry};
+use crate::plan::{Source, StoredPlan, differences};
+use crate::report::{Comparison, Report};
+use crate::view::{Player, Shape, closing, plan as shown, view};
+
+pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failure> {
+    let entry = desk.store()?.find_run(&args.run)?;
+    if args.view {
+        return play(desk, args, &entry).await;
+    }
+    let before = Report::from_events(&journal::read(&entry.journal)?.records);
+    let stored = StoredPlan::from_text(&entry.plan_text()?)?;
+    let clients = Clients::new()?;
+    let sandbox = run::own_sandbox(&args.sandbox).await?;
+    let own = sandbox.as_ref().map(planning::own);
+    let source = Source {
+        name: stored.plan.source.name.clone(),
+        text: stored.plan.source.text.clone(),
+    };
+    let recorded = run::recorded_variables(&stored);
+    let variables = planning::variables(
+        recorded.overlaid(planning::sandbox_variables(sandbox.as_ref())),
+        &args.variables.flags,
+        &args.variables.files,
+    )?;
+    let draft = Draft {
+        source: &source,
+        variables,
+        sandbox: own.as_ref(),
+        replay_of: Some(entry.id.clone()),
+    };
+    let planned = planning::make(desk, &clients, draft).await?;
+    shown::talk_differences(&desk.printer, &differences(&stored.plan, &planned.stored.plan));
+    run::present(desk, &planned, args.conduct.output)?;
+    let conduct = Conduct {
+        clients: &clients,
+        args: &args.conduct,
+        sandbox: own.as_ref(),
+    };
+    let conducted = conduct::conduct(desk, planned, conduct).await?;
+    if let Some(sandbox) = sandbox {
+        sandbox.stop().await;
+    }
+    let after = desk.store()?.find_run(conducted.run.as_str())?;
+    let after = Report::from_events(&journal::read(&after.journal)?.records);
+    super::report::compare(desk, &Comparison::between(&before, &after), args.conduct.output);
+    Ok(conducted.exit())
+}
+
+/// Plays the recording; touches nothing.
+async fn play(desk: &Desk, args: &ReplayArgs, entry: &RunEntry) -> Result<Exit, Failure> {
+    let recorded = journal::read(&entry.journal)?;
+    let shape = match args.conduct.output {
+        crate::cli::Form::Text => Shape::Fitting,
+        crate::cli::Form::Json => Shape::Json,
+    };
+    let mut seen = view(shape, &desk.printer);
+    let state = Player::new(recorded.records, args.speed).play(seen.as_mut()).await;
+    if shape != Shape::Json {
+        closing::say(&desk.printer, &state);
+    }
+    Ok(Exit::Done)
+}

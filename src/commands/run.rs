@@ -1,0 +1,115 @@
+//! `chaos run`: a plan, or a file that is planned, shown and run in one go.
+
+use std::path::Path;
+
+use super::Desk;
+use super::conduct::{self, Conduct};
+use super::planning::{self, Draft, Planned};
+use crate::cli::{App, Form, OwnSandboxArgs, RunArgs};
+use crate::clients::Clients;
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::model::ids::PlanId;
+use crate::plan::{Source, StoredPlan, Variables, differences};
+use crate::sandbox::{AppVersion, Sandbox, SandboxSettings};
+use crate::view::plan as shown;
+
+pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
+    let clients = Clients::new()?;
+    let sandbox = own_sandbox(&args.sandbox).await?;
+    let own = sandbox.as_ref().map(planning::own);
+    let planned = match named_plan(&args.what) {
+        Some(plan) => approved(desk, &clients, &plan).await?,
+        None => {
+            let source = planning::experiment(Path::new(&args.what))?;
+            let variables = planning::variables(
+                planning::sandbox_variables(sandbox.as_ref()),
+                &args.variables.flags,
+                &args.variables.files,
+            )?;
+            let draft = Draft {
+                source: &source,
+                variables,
+                sandbox: own.as_ref(),
+                replay_of: None,
+            };
+            let planned = planning::make(desk, &clients, draft).await?;
+            present(desk, &planned, args.conduct.output)?;
+            planned
+        }
+    };
+    let conduct = Conduct {
+        clients: &clients,
+        args: &args.conduct,
+        sandbox: own.as_ref(),
+    };
+    let conducted = conduct::conduct(desk, planned, conduct).await?;
+    if let Some(sandbox) = sandbox {
+        sandbox.stop().await;
+    }
+    Ok(conducted.exit())
+}
+
+/// A plan's id, unless a file of that name exists.
+fn named_plan(what: &str) -> Option<PlanId> {
+    what.parse().ok().filter(|_| !Path::new(what).exists())
+}
+
+/// Saves a plan and shows it to the person who will be asked.
+pub(super) fn present(desk: &Desk, planned: &Planned, form: Form) -> Result<(), Failure> {
+    desk.store()?.save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
+    match form {
+        Form::Text => shown::talk(&desk.printer, &planned.stored, &planned.findings),
+        Form::Json => {}
+    }
+    Ok(())
+}
+
+/// The plan as it was approved, if the world is still the one that it was made for.
+async fn approved(desk: &Desk, clients: &Clients, plan: &PlanId) -> Result<Planned, Failure> {
+    let (_, text) = desk.store()?.load_plan(plan.as_str())?;
+    let stored = StoredPlan::from_text(&text)?;
+    let source = Source {
+        name: stored.plan.source.name.clone(),
+        text: stored.plan.source.text.clone(),
+    };
+    let draft = Draft {
+        source: &source,
+        variables: recorded_variables(&stored),
+        sandbox: None,
+        replay_of: stored.plan.replay_of.clone(),
+    };
+    let now = planning::make(desk, clients, draft).await?;
+    let drift = differences(&stored.plan, &now.stored.plan);
+    if !drift.is_empty() {
+        return Err(Failure::Drift(drift));
+    }
+    Ok(Planned { stored, ..now })
+}
+
+/// The variables that a plan was made with, each from where it came from.
+pub(super) fn recorded_variables(stored: &StoredPlan) -> Variables {
+    Variables::recorded(&stored.plan.variables)
+}
+
+/// The sandbox that was asked for.
+pub(super) async fn own_sandbox(args: &OwnSandboxArgs) -> Result<Option<Sandbox>, Failure> {
+    if !args.sandbox {
+        return Ok(None);
+    }
+    let settings = SandboxSettings {
+        app: version(args.app),
+        app_port: 0,
+        aws_port: 0,
+        seed: args.seed,
+    };
+    Ok(Some(Sandbox::start(settings).await?))
+}
+
+/// The version that was typed.
+pub(super) fn version(app: App) -> AppVersion {
+    match app {
+        App::Fragile => AppVersion::Fragile,
+        App::Fixed => AppVersion::Fixed,
+    }
+}

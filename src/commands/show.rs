@@ -1,0 +1,81 @@
+//! `chaos show`: one plan with its approvals, or one run.
+
+use super::Desk;
+use super::planning;
+use crate::cli::{Form, ShowArgs};
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::journal::{self, RunEntry};
+use crate::model::problem::{Problem, ProblemKind};
+use crate::plan::StoredPlan;
+use crate::policy;
+use crate::report::{Report, ReportFormat};
+use crate::run::Clock;
+use crate::view::plan as shown;
+
+pub(super) fn show(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
+    if args.what.starts_with("p-") {
+        return show_plan(desk, args);
+    }
+    let entry = desk.store()?.find_run(&args.what)?;
+    if args.verify {
+        verify(desk, &entry)
+    } else {
+        show_run(desk, args, &entry)
+    }
+}
+
+fn show_plan(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
+    let store = desk.store()?;
+    let (id, text) = store.load_plan(&args.what)?;
+    let stored = StoredPlan::from_text(&text)?;
+    if args.output == Form::Json {
+        desk.printer.data(text.trim_end());
+        return Ok(Exit::Done);
+    }
+    let findings = planning::judge(&stored.plan, &policy::built_in(), None);
+    shown::show(&desk.printer, &stored, &findings);
+    let approvals = store.approvals(&id)?;
+    shown::show_approvals(&desk.printer, &stored, &approvals.readable, Clock::wall());
+    for problem in &approvals.damaged {
+        desk.printer.error(problem);
+    }
+    Ok(Exit::Done)
+}
+
+fn show_run(desk: &Desk, args: &ShowArgs, entry: &RunEntry) -> Result<Exit, Failure> {
+    let recorded = journal::read(&entry.journal)?;
+    let report = Report::from_events(&recorded.records);
+    let format = match args.output {
+        Form::Text => ReportFormat::Text,
+        Form::Json => ReportFormat::Json,
+    };
+    desk.printer.data(format.format().render(&report).trim_end());
+    for found in &recorded.breaks {
+        desk.printer.warn(&format!("the journal: {found}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Checks the journal; what is wrong with it is data, and the exit code says so.
+fn verify(desk: &Desk, entry: &RunEntry) -> Result<Exit, Failure> {
+    let found = journal::verify(&entry.journal)?;
+    desk.printer.data(&format!("{}: {} records", entry.journal.display(), found.records));
+    if let Some(torn) = &found.torn {
+        desk.printer.data(&format!("{torn} (tolerated: a crash leaves this)"));
+    }
+    for found in &found.breaks {
+        desk.printer.data(&found.to_string());
+    }
+    if found.breaks.is_empty() {
+        desk.printer.success("the chain of hashes is whole");
+        return Ok(Exit::Done);
+    }
+    Err(Failure::Problem(
+        Problem::new(
+            ProblemKind::Evidence,
+            format!("the journal of {} was changed or damaged", entry.id),
+        )
+        .hint("what it says from the first bad line on is no evidence"),
+    ))
+}

@@ -1,0 +1,276 @@
+//! A plan as a person reads it: what is touched, what is sent, how it ends, what undoes it, what the
+//! policy says, what to type next.
+
+use jiff::Timestamp;
+
+use super::printer::Printer;
+use super::sanitise::sanitise;
+use super::setup::Stream;
+use super::text::{columns, left};
+use super::theme::{Colour, Tone};
+use crate::model::approval::{Approval, ApprovalFlaw};
+use crate::model::request::Request;
+use crate::plan::{Difference, PlannedStep, StoredPlan};
+use crate::policy::{Finding, Severity};
+
+/// The plan as data.
+pub fn show(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
+    let page = Page::new(printer.size().0, printer.setup().colour(Stream::Stdout));
+    printer.data(&page.plan(stored, findings).join("\n"));
+}
+
+/// The plan as talk, on the way to a run.
+pub fn talk(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
+    let page = Page::new(printer.size().0, printer.setup().colour(Stream::Stderr));
+    for line in page.plan(stored, findings) {
+        printer.talk(&line);
+    }
+}
+
+/// What differs from the plan of the run that is repeated.
+pub fn talk_differences(printer: &Printer, differences: &[Difference]) {
+    if differences.is_empty() {
+        printer.talk("the same plan as then, in the same world");
+        return;
+    }
+    printer.talk("what differs from the run that is repeated:");
+    for difference in differences {
+        printer.talk(&format!("  {}", sanitise(&difference.to_string())));
+    }
+}
+
+/// What the policy says, as talk that is shown even when quiet.
+pub fn insist_findings(printer: &Printer, findings: &[Finding]) {
+    let page = Page::new(printer.size().0, printer.setup().colour(Stream::Stderr));
+    for line in page.findings(findings) {
+        printer.insist(&line);
+    }
+}
+
+/// The approvals of a plan as data.
+pub fn show_approvals(printer: &Printer, stored: &StoredPlan, approvals: &[Approval], now: Timestamp) {
+    for approval in approvals {
+        let standing = match approval.check(&stored.digest, now) {
+            Ok(()) => "counts",
+            Err(ApprovalFlaw::Expired) => "expired",
+            Err(ApprovalFlaw::OtherDigest) => "is for another version of the plan",
+            Err(ApprovalFlaw::FromTheFuture) => "was given in the future: a clock was set back",
+        };
+        let reason = approval.reason.as_deref().map(|reason| format!(": {reason}"));
+        printer.data(&sanitise(&format!(
+            "approved by {} at {}, until {}; {standing}{}",
+            approval.approver,
+            clock_time(approval.approved_at),
+            clock_time(approval.expires_at),
+            reason.unwrap_or_default()
+        )));
+    }
+    if approvals.is_empty() {
+        printer.data("approved by nobody yet");
+    }
+}
+
+/// UTC to the second.
+pub fn clock_time(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// Narrower pages are not laid out for.
+const NARROWEST: usize = 40;
+/// Wider lines are hard to read.
+const WIDEST: usize = 120;
+
+struct Page {
+    width: usize,
+    colour: Colour,
+}
+
+impl Page {
+    fn new(width: usize, colour: Colour) -> Self {
+        Self {
+            width: width.clamp(NARROWEST, WIDEST),
+            colour,
+        }
+    }
+
+    fn heading(&self, text: &str) -> String {
+        Tone::Strong.paint(text, self.colour)
+    }
+
+    /// Words broken at blanks, each line behind the same indent; a long word stands alone.
+    fn wrapped(&self, indent: usize, text: &str) -> Vec<String> {
+        self.hung(indent, indent, text)
+    }
+
+    /// The same with another indent from the second line on.
+    fn hung(&self, first: usize, rest: usize, text: &str) -> Vec<String> {
+        let text = sanitise(text);
+        let mut lines = Vec::new();
+        let mut line = " ".repeat(first);
+        let mut words = 0;
+        for word in text.split_whitespace() {
+            let gap = usize::from(words > 0);
+            if words > 0 && columns(&line) + gap + columns(word) > self.width {
+                lines.push(std::mem::replace(&mut line, " ".repeat(rest)));
+                words = 0;
+            }
+            if words > 0 {
+                line.push(' ');
+            }
+            line.push_str(word);
+            words += 1;
+        }
+        lines.push(line);
+        lines
+    }
+
+    /// A label of fixed width and its text.
+    fn labelled(&self, indent: usize, label: &str, text: &str) -> Vec<String> {
+        const LABEL: usize = 10;
+        let column = indent + LABEL;
+        let mut lines = self.hung(column, column, text);
+        if let Some(head) = lines.first_mut() {
+            let rest = head.split_off(column.min(head.len()));
+            *head = format!("{}{}{rest}", " ".repeat(indent), left(label, LABEL));
+        }
+        lines
+    }
+
+    fn plan(&self, stored: &StoredPlan, findings: &[Finding]) -> Vec<String> {
+        let plan = &stored.plan;
+        let mut lines = vec![self.heading(&format!("Plan {}", stored.id))];
+        lines.extend(self.labelled(2, "experiment", &format!(" {} in environment {}", plan.name(), plan.experiment.environment)));
+        lines.extend(self.labelled(2, "claim", &plan.experiment.hypothesis));
+        lines.extend(self.labelled(2, "from", &plan.source.name));
+        lines.extend(plan.worlds().iter().flat_map(|world| {
+            let session = world.session.as_deref().unwrap_or("unknown, so a restart cannot be noticed");
+            self.labelled(
+                2,
+                "world",
+                &format!("{} {} at {}, session {session}", world.platform, world.version, world.endpoint),
+            )
+        }));
+        if let Some(run) = &plan.replay_of {
+            lines.extend(self.labelled(2, "repeats", run.as_str()));
+        }
+        for (name, used) in &plan.variables {
+            lines.extend(self.labelled(2, "variable", &format!("{name} = {} ({})", used.value, used.source)));
+        }
+        for (index, step) in plan.steps.iter().enumerate() {
+            lines.extend(self.step(index, step));
+        }
+        lines.extend(self.ending(stored));
+        lines.extend(self.slos(stored));
+        lines.push(String::new());
+        lines.push(self.heading(&format!("Policy {}", plan.policy.name)));
+        lines.extend(self.findings(findings));
+        lines.push(String::new());
+        lines.push(format!("digest {}", stored.digest));
+        lines.extend(self.next(stored, findings));
+        lines
+    }
+
+    fn step(&self, index: usize, step: &PlannedStep) -> Vec<String> {
+        let prepared = &step.prepared;
+        let title = format!("Step {} · {} · held for {}", index + 1, sanitise(&step.name), step.hold);
+        let mut lines = vec![String::new(), self.heading(&title)];
+        for target in &prepared.targets {
+            lines.extend(self.labelled(2, "touches", &target.to_string()));
+        }
+        lines.extend(self.labelled(2, "dose", &prepared.blast_radius));
+        for summary in &prepared.summaries {
+            lines.extend(self.labelled(2, "does", summary));
+        }
+        for request in &prepared.requests {
+            lines.extend(self.request("sends", request));
+        }
+        for request in &prepared.undo_requests {
+            lines.extend(self.request("undoes", request));
+        }
+        for warning in &prepared.warnings {
+            lines.extend(self.labelled(2, "note", warning));
+        }
+        lines
+    }
+
+    /// Literal: a body is printed whole and never broken, so that it can be copied.
+    fn request(&self, label: &str, request: &Request) -> Vec<String> {
+        let mut lines = self.labelled(2, label, &format!("{} {}", request.method, request.url));
+        if let Some(body) = &request.body {
+            lines.push(format!("{}{}", " ".repeat(12), sanitise(&body.to_string())));
+        }
+        lines
+    }
+
+    fn ending(&self, stored: &StoredPlan) -> Vec<String> {
+        let experiment = &stored.plan.experiment;
+        let mut lines = vec![String::new(), self.heading("How it goes and how it ends")];
+        let course = format!(
+            "{} of baseline, in which every SLO must hold; then each step: inject, see it in, hold, undo, see it gone; then {} for the SLOs to come back",
+            experiment.baseline, experiment.recovery_within
+        );
+        lines.extend(self.wrapped(2, &course));
+        lines.extend(self.wrapped(
+            2,
+            "at once, with everything undone: a rollback SLO that breaches or goes blind, a fault that vanishes, Ctrl-C, SIGTERM, SIGHUP, SIGQUIT",
+        ));
+        lines
+    }
+
+    fn slos(&self, stored: &StoredPlan) -> Vec<String> {
+        let mut lines = vec![String::new(), self.heading("SLOs")];
+        for gauged in &stored.plan.experiment.slos {
+            let slo = &gauged.slo;
+            let text = format!(
+                "{} {} ({}), every {}; {} after {}, blind: {} after {}",
+                slo.name,
+                slo.objective,
+                slo.reads,
+                slo.every,
+                slo.on_breach.word(),
+                slo.patience,
+                slo.on_no_data.word(),
+                slo.blind_patience,
+            );
+            lines.extend(self.hung(2, 4, &text));
+        }
+        lines
+    }
+
+    fn findings(&self, findings: &[Finding]) -> Vec<String> {
+        if findings.is_empty() {
+            return vec!["  nothing to say: no rule is broken and no approval is needed".to_owned()];
+        }
+        let mut lines = Vec::new();
+        for finding in findings {
+            let tone = match finding.severity {
+                Severity::Deny => Tone::Bad,
+                Severity::Require | Severity::Warn => Tone::Caution,
+            };
+            let text = format!("{} ({}, at {})", finding.message, finding.rule, finding.place);
+            let mut wrapped = self.labelled(2, finding.severity.word(), &text);
+            if let Some(head) = wrapped.first_mut() {
+                *head = head.replacen(
+                    finding.severity.word(),
+                    &tone.paint(finding.severity.word(), self.colour),
+                    1,
+                );
+            }
+            lines.extend(wrapped);
+            lines.extend(self.labelled(2, "", &format!("→ {}", finding.way_out)));
+        }
+        lines
+    }
+
+    fn next(&self, stored: &StoredPlan, findings: &[Finding]) -> Vec<String> {
+        let worst = findings.iter().map(|finding| finding.severity).min();
+        let next = match worst {
+            Some(Severity::Deny) => "denied: change the experiment, then plan again".to_owned(),
+            Some(Severity::Require) => {
+                format!("next: chaos approve {0}, then chaos run {0}", stored.id)
+            }
+            Some(Severity::Warn) | None => format!("next: chaos run {}", stored.id),
+        };
+        vec![next]
+    }
+}
