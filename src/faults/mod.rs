@@ -6,6 +6,8 @@ mod chaos_mesh;
 mod localstack;
 pub mod simulated;
 
+pub use localstack::{LintFinding, lint};
+
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -20,6 +22,7 @@ use crate::model::request::{Absence, Exchange, Proof, Request, WorldIdentity};
 use crate::model::target::Target;
 use crate::model::undo::Undo;
 use crate::model::units::{Percent, Span};
+use localstack::LocalStackDriver;
 
 /// What a step breaks, parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -134,20 +137,56 @@ pub trait FaultDriver: Send + Sync {
 /// What became of the requests of an inject or a revert.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Injection {
-    /// Each request that was sent, with its answer, also when a later one failed.
+    /// Each request that was sent to change something, with its answer, also when a later one failed;
+    /// reads in between are not listed.
     pub exchanges: Vec<Exchange>,
     /// Whether all of it was answered well.
     pub result: Result<(), Problem>,
 }
+
+/// How long a platform may take to answer a control request, on top of any latency in place.
+pub const ANSWER_WITHIN: Span = Span::from_secs(10);
 
 /// The driver that a fault needs.
 ///
 /// # Errors
 /// A platform that this build cannot drive.
 pub fn driver_for(fault: &Fault, clients: &Clients) -> Result<Arc<dyn FaultDriver>, Problem> {
+    driver_with(fault, clients, ANSWER_WITHIN)
+}
+
+/// The driver that a fault needs, with a patience of one's own instead of `ANSWER_WITHIN`.
+///
+/// # Errors
+/// A platform that this build cannot drive.
+pub fn driver_with(
+    fault: &Fault,
+    clients: &Clients,
+    answer_within: Span,
+) -> Result<Arc<dyn FaultDriver>, Problem> {
     match fault {
-        Fault::LocalStack(_) => Ok(Arc::new(localstack::LocalStackDriver::new(clients))),
+        Fault::LocalStack(_) => Ok(Arc::new(LocalStackDriver::new(clients, answer_within))),
         Fault::ChaosMesh(fault) => Err(chaos_mesh::not_yet(fault)),
         Fault::Simulated(name) => Err(simulated::no_world(name)),
+    }
+}
+
+/// The driver that takes back what a journal says is in place, without the experiment that put it in.
+///
+/// # Errors
+/// A platform that this build cannot drive.
+pub fn driver_for_undo(undo: &Undo, clients: &Clients) -> Result<Arc<dyn FaultDriver>, Problem> {
+    match undo {
+        Undo::LocalStack(_) => Ok(Arc::new(LocalStackDriver::new(clients, ANSWER_WITHIN))),
+        Undo::Simulated(undo) => Err(simulated::no_world(&undo.fault)),
+    }
+}
+
+/// How long after it was sent a write of this fault may still be under way: whoever finds a run whose
+/// process died looks again until then before the fault counts as gone.
+pub fn write_limit(undo: &Undo) -> Span {
+    match undo {
+        Undo::LocalStack(undo) => localstack::write_limit(undo, ANSWER_WITHIN),
+        Undo::Simulated(_) => Span::ZERO,
     }
 }

@@ -95,19 +95,61 @@ impl FaultRule {
     }
 }
 
+/// A probability as a person reads it, without the noise of binary fractions: `7%`.
+pub fn percentage(probability: f64) -> String {
+    format!("{}%", (probability * 1e9).round() / 1e7)
+}
+
 impl fmt::Display for FaultRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part =
             |value: &Option<String>, any: &str| value.clone().unwrap_or_else(|| any.to_owned());
         write!(
             formatter,
-            "{} {} in {}: {} {} for {}% of requests",
+            "{} {} in {}: {} {} for {} of requests",
             part(&self.service, "every service"),
             part(&self.operation, "(every operation)"),
             part(&self.region, "every region"),
             self.error.status_code,
             self.error.code,
-            self.probability * 100.0,
+            percentage(self.probability),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_show_without_binary_noise() {
+        for (probability, shown) in [
+            (1.0, "100%"),
+            (0.07, "7%"),
+            (0.29, "29%"),
+            (0.125, "12.5%"),
+            (0.00001, "0.001%"),
+        ] {
+            assert_eq!(percentage(probability), shown);
+        }
+    }
+
+    #[test]
+    fn a_rule_is_sent_with_every_field_and_our_tag() {
+        let rule: FaultRule = serde_json::from_value(json!({"service": "kinesis"}))
+            .expect("every field has a default");
+        assert_eq!(
+            rule.to_wire("r-1"),
+            json!({
+                "service": "kinesis",
+                "probability": 1.0,
+                "description": "chaos:r-1",
+                "error": {"statusCode": 503, "code": "ServiceUnavailable"},
+            })
+        );
+        assert_eq!(
+            rule.to_string(),
+            "kinesis (every operation) in every region: 503 ServiceUnavailable for 100% of requests"
+        );
     }
 }

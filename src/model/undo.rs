@@ -73,15 +73,16 @@ impl LocalStackUndo {
         if !self.rules.is_empty() {
             let body = Value::Array(self.rules.clone()).to_string();
             lines.push(format!(
-                "curl -X DELETE {}/_localstack/chaos/faults -H 'Content-Type: application/json' -d {}",
-                self.endpoint,
+                "curl -X DELETE {} -H 'Content-Type: application/json' -d {}",
+                shell_word(&format!("{}/_localstack/chaos/faults", self.endpoint)),
                 shell_quoted(&body)
             ));
         }
         if let Some(latency) = self.latency {
             lines.push(format!(
-                "curl -X POST {}/_localstack/chaos/effects -H 'Content-Type: application/json' -d '{{\"latency\":{}}}'",
-                self.endpoint, latency.former_ms
+                "curl -X POST {} -H 'Content-Type: application/json' -d '{{\"latency\":{}}}'",
+                shell_word(&format!("{}/_localstack/chaos/effects", self.endpoint)),
+                latency.former_ms
             ));
         }
         lines
@@ -104,7 +105,56 @@ impl LocalStackUndo {
     }
 }
 
+/// The text as it is where no shell would touch it, quoted where one would: the endpoint comes from a
+/// document, and a person pastes these lines.
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:@%+".contains(c);
+    if text.chars().all(plain) {
+        return text.to_owned();
+    }
+    shell_quoted(text)
+}
+
 /// A word that every POSIX shell reads back unchanged.
 fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn undo(endpoint: &str) -> Undo {
+        Undo::LocalStack(LocalStackUndo {
+            endpoint: endpoint.to_owned(),
+            session: None,
+            rules: vec![json!({"description": "it's ours"})],
+            foreign: Vec::new(),
+            latency: Some(LatencyUndo {
+                set_ms: 800,
+                former_ms: 5,
+            }),
+        })
+    }
+
+    #[test]
+    fn the_commands_by_hand_survive_a_shell() {
+        assert_eq!(
+            undo("http://127.0.0.1:4566").by_hand(),
+            [
+                r#"curl -X DELETE http://127.0.0.1:4566/_localstack/chaos/faults -H 'Content-Type: application/json' -d '[{"description":"it'\''s ours"}]'"#,
+                r#"curl -X POST http://127.0.0.1:4566/_localstack/chaos/effects -H 'Content-Type: application/json' -d '{"latency":5}'"#,
+            ]
+        );
+        let lines = undo("http://h/$(reboot)").by_hand();
+        assert!(lines[0].starts_with("curl -X DELETE 'http://h/$(reboot)/_localstack"));
+    }
+
+    #[test]
+    fn the_summary_counts() {
+        let undo = undo("http://h");
+        assert_eq!(undo.summary(), "1 rule and 800 ms latency on http://h");
+    }
 }

@@ -3,3 +3,4 @@
 pub mod engine;
 pub mod events;
 pub mod journals;
+pub mod sandbox;

@@ -1,0 +1,163 @@
+//! What of others, or left over of ours, stands in the way of a fault.
+
+use serde_json::Value;
+
+use super::matching::{Matcher, Relation};
+use super::sameness::Meaning;
+use super::survey::Survey;
+use crate::faults::{LocalStackFault, Owner};
+use crate::model::localstack::FaultRule;
+use crate::model::problem::{Problem, ProblemKind};
+use crate::model::undo::{LatencyUndo, LocalStackUndo, Undo};
+use crate::model::units::Span;
+
+/// Refuses a fault that would meet a rule or a latency which is there already: new rules go to the end
+/// of the list, so every rule that is there stands before ours.
+pub(super) fn refuse(
+    fault: &LocalStackFault,
+    owner: &Owner,
+    survey: &Survey,
+) -> Result<(), Problem> {
+    for listed in &survey.rules {
+        let Some(meaning) = Meaning::read(listed) else {
+            continue;
+        };
+        if matches!(owner, Owner::Run(run) if meaning.owner() == Some(run.as_str())) {
+            return Err(leftover(survey, listed, "is in place already"));
+        }
+        for (index, rule) in fault.faults.iter().enumerate() {
+            if let Some(what) = collision(&meaning, rule, owner, index) {
+                return Err(match meaning.owner() {
+                    Some(_) => leftover(survey, listed, &what),
+                    None => theirs(listed, &what),
+                });
+            }
+        }
+    }
+    refuse_same_latency(fault, survey)
+}
+
+/// What the listed rule does to ours; `None`: nothing.
+fn collision(listed: &Meaning, rule: &FaultRule, owner: &Owner, index: usize) -> Option<String> {
+    let matcher = Matcher::from(rule);
+    let ours = Meaning::read(&rule.to_wire(owner.tag()));
+    match listed.matcher.relation_to(&matcher) {
+        Relation::Apart => None,
+        Relation::Same if ours.is_some_and(|ours| ours.has_effect_of(listed)) => Some(format!(
+            "equals faults[{index}], so ours could not be told from it"
+        )),
+        Relation::Same | Relation::Shadows => Some(format!(
+            "stands first and catches {matcher} before faults[{index}]"
+        )),
+        Relation::Overlaps => Some(format!(
+            "stands first and catches some of {matcher} before faults[{index}]"
+        )),
+    }
+}
+
+fn theirs(listed: &Value, what: &str) -> Problem {
+    Problem::new(
+        ProblemKind::Conflict,
+        format!("somebody else's rule {what}: {listed}"),
+    )
+    .hint("agree with its owner to remove it first, or break other calls; others' rules are never touched")
+}
+
+fn leftover(survey: &Survey, listed: &Value, what: &str) -> Problem {
+    Problem::new(
+        ProblemKind::Conflict,
+        format!(
+            "a rule of run {} {what}: {listed}",
+            run_of(listed).unwrap_or_default()
+        ),
+    )
+    .hint(leftover_hint(survey, listed))
+}
+
+/// How a person gets rid of a rule that an earlier run left.
+fn leftover_hint(survey: &Survey, listed: &Value) -> String {
+    format!(
+        "`chaos show {}` tells whose it is; if that run is over, `chaos recover`, or by hand: {}",
+        run_of(listed).unwrap_or_default(),
+        by_hand(survey, vec![listed.clone()], None)
+    )
+}
+
+fn by_hand(survey: &Survey, rules: Vec<Value>, latency: Option<LatencyUndo>) -> String {
+    let undo = Undo::LocalStack(LocalStackUndo {
+        endpoint: survey.world.endpoint.clone(),
+        session: None,
+        rules,
+        foreign: Vec::new(),
+        latency,
+    });
+    undo.by_hand().concat()
+}
+
+fn run_of(listed: &Value) -> Option<String> {
+    Meaning::read(listed)?.owner().map(ToOwned::to_owned)
+}
+
+fn refuse_same_latency(fault: &LocalStackFault, survey: &Survey) -> Result<(), Problem> {
+    let Some(latency) = fault.latency else {
+        return Ok(());
+    };
+    let former = survey.latency_ms.clone()?;
+    if former != latency.as_millis() {
+        return Ok(());
+    }
+    Err(Problem::new(
+        ProblemKind::Conflict,
+        format!("a latency of {latency} is in place already, so ours could not be told from it"),
+    )
+    .hint(format!(
+        "whoever set it may clear it: {}",
+        by_hand(
+            survey,
+            Vec::new(),
+            Some(LatencyUndo {
+                set_ms: former,
+                former_ms: 0
+            })
+        )
+    )))
+}
+
+/// What is there already and stands in nobody's way.
+pub(super) fn warnings(fault: &LocalStackFault, survey: &Survey) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut others = 0;
+    for listed in &survey.rules {
+        match run_of(listed) {
+            Some(run) => warnings.push(format!(
+                "a rule of run {run} is in place: {listed}; {}",
+                leftover_hint(survey, listed)
+            )),
+            None => others += 1,
+        }
+    }
+    if others > 0 {
+        let (noun, verb) = match others {
+            1 => ("rule", "stands"),
+            _ => ("rules", "stand"),
+        };
+        warnings.push(format!(
+            "{others} {noun} of others {verb} on this LocalStack and will stay exactly so"
+        ));
+    }
+    match (&survey.latency_ms, fault.latency) {
+        (Ok(0), _) | (Err(_), Some(_)) => {}
+        (Ok(former), Some(_)) => warnings.push(format!(
+            "a latency of {} is in place; it will be put back after the step",
+            Span::from_millis(*former)
+        )),
+        (Ok(former), None) => warnings.push(format!(
+            "a latency of {} is in place; it stays, and slows every reading",
+            Span::from_millis(*former)
+        )),
+        (Err(problem), None) => warnings.push(format!(
+            "whether a latency is in place is not known: {problem}"
+        )),
+    }
+    warnings
+}

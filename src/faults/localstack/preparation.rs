@@ -1,0 +1,184 @@
+//! Turns a fault and a survey of the world into what a plan shows and a run needs.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::api::{ChaosApi, EFFECTS, FAULTS};
+use super::conflicts;
+use super::matching::Matcher;
+use super::survey::Survey;
+use crate::faults::{LocalStackFault, Owner, Prepared};
+use crate::model::localstack::{FaultRule, percentage};
+use crate::model::problem::Problem;
+use crate::model::request::Request;
+use crate::model::target::Target;
+use crate::model::undo::{LatencyUndo, LocalStackUndo, Undo};
+
+/// Refuses what stands in the way, then writes everything down.
+pub(super) fn prepare(
+    fault: &LocalStackFault,
+    owner: &Owner,
+    api: &ChaosApi<'_>,
+    survey: Survey,
+) -> Result<Prepared, Problem> {
+    conflicts::refuse(fault, owner, &survey)?;
+    let warnings = warnings(fault, &survey);
+    let latency = match fault.latency {
+        Some(latency) => Some(LatencyUndo {
+            set_ms: latency.as_millis(),
+            former_ms: survey.latency_ms?,
+        }),
+        None => None,
+    };
+    let rules = fault.faults.iter().map(|rule| rule.to_wire(owner.tag()));
+    let undo = LocalStackUndo {
+        endpoint: api.endpoint().to_owned(),
+        session: survey.world.session.clone(),
+        rules: rules.collect(),
+        foreign: survey.rules,
+        latency,
+    };
+    Ok(Prepared {
+        world: survey.world,
+        targets: targets(fault),
+        blast_radius: blast_radius(fault),
+        summaries: summaries(fault),
+        requests: requests(api, &undo, Way::In),
+        undo_requests: requests(api, &undo, Way::Out),
+        undo: Undo::LocalStack(undo),
+        warnings,
+    })
+}
+
+enum Way {
+    In,
+    Out,
+}
+
+/// The rules first and the latency after them, both in and out.
+fn requests(api: &ChaosApi<'_>, undo: &LocalStackUndo, way: Way) -> Vec<Request> {
+    let mut requests = Vec::new();
+    if !undo.rules.is_empty() {
+        let method = match way {
+            Way::In => Method::PATCH,
+            Way::Out => Method::DELETE,
+        };
+        let body = Value::Array(undo.rules.clone());
+        requests.push(api.request(&method, FAULTS, Some(body)));
+    }
+    if let Some(latency) = undo.latency {
+        let milliseconds = match way {
+            Way::In => latency.set_ms,
+            Way::Out => latency.former_ms,
+        };
+        let body = json!({"latency": milliseconds});
+        requests.push(api.request(&Method::POST, EFFECTS, Some(body)));
+    }
+    requests
+}
+
+fn targets(fault: &LocalStackFault) -> Vec<Target> {
+    let of_rule = |rule: &FaultRule| Target::AwsCalls {
+        region: rule.region.clone(),
+        service: rule.service.clone(),
+        operation: rule.operation.clone(),
+    };
+    let latency = fault.latency.map(|_| Target::EveryAwsCall);
+    fault.faults.iter().map(of_rule).chain(latency).collect()
+}
+
+fn blast_radius(fault: &LocalStackFault) -> String {
+    let of_rule = |rule: &FaultRule| {
+        format!(
+            "{} of {} requests",
+            percentage(rule.probability),
+            Matcher::from(rule)
+        )
+    };
+    let latency = fault.latency.map(|_| "every request, slower".to_owned());
+    let parts: Vec<String> = fault.faults.iter().map(of_rule).chain(latency).collect();
+    parts.join("; ")
+}
+
+fn summaries(fault: &LocalStackFault) -> Vec<String> {
+    let latency = fault
+        .latency
+        .map(|latency| format!("every call to every service takes {latency} longer"));
+    let rules = fault.faults.iter().map(ToString::to_string);
+    rules.chain(latency).collect()
+}
+
+fn warnings(fault: &LocalStackFault, survey: &Survey) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if survey.world.session.is_none() {
+        warnings.push(
+            "this LocalStack tells no `session_id`: a restart under the run cannot be noticed"
+                .to_owned(),
+        );
+    }
+    for (index, rule) in fault.faults.iter().enumerate() {
+        warnings.extend(breadth(index, rule));
+        warnings.extend(unknown_service(index, rule, survey));
+        warnings.extend(hidden_by_retries(index, rule));
+    }
+    if !fault.faults.is_empty() {
+        warnings.push(
+            "LocalStack's own calls from service to service (SNS to SQS, Lambda to DynamoDB) meet these rules too"
+                .to_owned(),
+        );
+    }
+    warnings.extend(conflicts::warnings(fault, survey));
+    warnings
+}
+
+fn breadth(index: usize, rule: &FaultRule) -> Option<String> {
+    let open: Vec<&str> = [
+        ("region", &rule.region),
+        ("service", &rule.service),
+        ("operation", &rule.operation),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| value.is_none().then_some(name))
+    .collect();
+    (!open.is_empty()).then(|| {
+        format!(
+            "faults[{index}] names no {}: it hits {}",
+            open.join(", no "),
+            Matcher::from(rule)
+        )
+    })
+}
+
+fn unknown_service(index: usize, rule: &FaultRule, survey: &Survey) -> Option<String> {
+    let service = rule.service.as_deref()?;
+    let mut services = survey.services.iter();
+    if let Some((_, state)) = services.find(|(name, _)| name == service) {
+        let bad = matches!(state.as_str(), "error" | "disabled");
+        return bad.then(|| {
+            format!("faults[{index}]: LocalStack says that `{service}` is in state `{state}`")
+        });
+    }
+    let nearest = survey
+        .services
+        .iter()
+        .map(|(name, _)| (strsim::jaro_winkler(name, service), name))
+        .filter(|(likeness, _)| *likeness > 0.85)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| format!("; did you mean `{name}`?"));
+    Some(format!(
+        "faults[{index}]: this LocalStack lists no service `{service}`, so the rule may never match{}",
+        nearest.unwrap_or_default()
+    ))
+}
+
+/// The probability is drawn for each HTTP attempt, and SDKs make three by default.
+fn hidden_by_retries(index: usize, rule: &FaultRule) -> Option<String> {
+    (rule.probability < 1.0).then(|| {
+        let seen = (rule.probability.powi(3) * 1e4).round() / 1e4;
+        format!(
+            "faults[{index}]: {} of attempts fail, but to a caller whose SDK makes 3 attempts only about {} of calls do",
+            percentage(rule.probability),
+            percentage(seen)
+        )
+    })
+}

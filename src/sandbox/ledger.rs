@@ -1,0 +1,259 @@
+//! What happened to every order, as the app itself saw it: the source of `/status` and `/metrics`.
+//!
+//! Every number is the sum of what single orders went through, so one order can't be counted twice
+//! by two paths. The ledger remembers the 50,000 orders seen last; sums outlive that.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::time::Instant;
+
+const MOST_ORDERS: usize = 50_000;
+const MOST_LISTED_LETTERS: usize = 1_000;
+
+/// Names one order through all hops.
+pub(super) type OrderId = Arc<str>;
+
+/// Whether somebody works on an order already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// Nobody did; now the caller does.
+    New,
+    /// Somebody does or did: this delivery is a repetition.
+    Repeated,
+}
+
+/// An order that could not be delivered, put aside for a person to look at.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DeadLetter {
+    pub(super) order_id: String,
+    /// The hop that gave up.
+    pub(super) hop: &'static str,
+    /// Why its last attempt failed.
+    pub(super) reason: String,
+}
+
+/// The sums over all orders.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Totals {
+    /// Orders that a caller was told are accepted.
+    pub(super) accepted: u64,
+    /// Answers that told a caller "not now" (5xx); whether the order got in all the same is another matter.
+    pub(super) refused: u64,
+    /// Orders in the table.
+    pub(super) stored: u64,
+    /// Orders whose metric arrived.
+    pub(super) counted: u64,
+    /// Orders in the dead-letter queue.
+    pub(super) dead_lettered: u64,
+    /// Accepted orders whose metric failed and which nobody was told of.
+    pub(super) silent: u64,
+    /// Accepted orders, neither stored nor dead-lettered yet.
+    pub(super) pending: u64,
+    /// Deliveries of an order beyond its first.
+    pub(super) duplicated: u64,
+    /// Attempts of an AWS call beyond its first.
+    pub(super) retries: u64,
+}
+
+#[derive(Default)]
+struct Order {
+    accepted: Option<Instant>,
+    claimed: bool,
+    deliveries: u64,
+    counted: bool,
+    metric_lost: bool,
+    dead_lettered: bool,
+}
+
+impl Order {
+    fn is_pending(&self) -> bool {
+        self.accepted.is_some() && self.deliveries == 0 && !self.dead_lettered
+    }
+
+    fn is_silent(&self) -> bool {
+        self.accepted.is_some() && self.metric_lost && !self.counted
+    }
+
+    /// What this order adds to the totals.
+    fn share(&self) -> Totals {
+        Totals {
+            accepted: self.accepted.is_some().into(),
+            stored: (self.deliveries > 0).into(),
+            counted: self.counted.into(),
+            dead_lettered: self.dead_lettered.into(),
+            silent: self.is_silent().into(),
+            pending: self.is_pending().into(),
+            duplicated: self.deliveries.saturating_sub(1),
+            // About answers and attempts, not about orders.
+            refused: 0,
+            retries: 0,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Books {
+    orders: HashMap<OrderId, Order>,
+    /// The same orders, the one seen first in front.
+    seen: VecDeque<OrderId>,
+    /// Accepted orders, the oldest in front; those done already are dropped when they get there.
+    waiting: VecDeque<OrderId>,
+    totals: Totals,
+    answers: BTreeMap<u16, u64>,
+    letters: VecDeque<DeadLetter>,
+}
+
+impl Books {
+    fn change(&mut self, id: &OrderId, change: impl FnOnce(&mut Order)) {
+        if !self.orders.contains_key(id) {
+            self.seen.push_back(Arc::clone(id));
+            self.forget_one();
+        }
+        let order = self.orders.entry(Arc::clone(id)).or_default();
+        let before = order.share();
+        change(order);
+        let after = order.share();
+        let totals = &mut self.totals;
+        for (total, before, after) in [
+            (&mut totals.accepted, before.accepted, after.accepted),
+            (&mut totals.stored, before.stored, after.stored),
+            (&mut totals.counted, before.counted, after.counted),
+            (
+                &mut totals.dead_lettered,
+                before.dead_lettered,
+                after.dead_lettered,
+            ),
+            (&mut totals.silent, before.silent, after.silent),
+            (&mut totals.pending, before.pending, after.pending),
+            (&mut totals.duplicated, before.duplicated, after.duplicated),
+        ] {
+            *total = *total + after - before;
+        }
+    }
+
+    /// Keeps the memory bounded; an order that is still pending goes to the back instead.
+    fn forget_one(&mut self) {
+        if self.seen.len() <= MOST_ORDERS {
+            return;
+        }
+        let Some(oldest) = self.seen.pop_front() else {
+            return;
+        };
+        if self.orders.get(&oldest).is_some_and(Order::is_pending) {
+            self.seen.push_back(oldest);
+        } else {
+            self.orders.remove(&oldest);
+        }
+    }
+
+    fn oldest_pending(&mut self) -> Option<Instant> {
+        while let Some(front) = self.waiting.front() {
+            match self.orders.get(front) {
+                Some(order) if order.is_pending() => return order.accepted,
+                Some(_) | None => self.waiting.pop_front(),
+            };
+        }
+        None
+    }
+}
+
+/// The shared ledger.
+#[derive(Default)]
+pub(super) struct Ledger {
+    books: Mutex<Books>,
+}
+
+impl Ledger {
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn accept(&self, id: &OrderId) {
+        let mut books = self.books();
+        books.change(id, |order| {
+            order.accepted.get_or_insert_with(Instant::now);
+        });
+        books.waiting.push_back(Arc::clone(id));
+        books.oldest_pending();
+    }
+
+    pub(super) fn is_accepted(&self, id: &OrderId) -> bool {
+        let books = self.books();
+        let order = books.orders.get(id);
+        order.is_some_and(|order| order.accepted.is_some())
+    }
+
+    /// Notes the status that a caller of `POST /orders` gets.
+    pub(super) fn answer(&self, status: u16) {
+        let mut books = self.books();
+        *books.answers.entry(status).or_default() += 1;
+        books.totals.refused += u64::from(status >= 500);
+    }
+
+    pub(super) fn retry(&self) {
+        self.books().totals.retries += 1;
+    }
+
+    pub(super) fn claim(&self, id: &OrderId) -> Claim {
+        let mut claim = Claim::New;
+        self.books().change(id, |order| {
+            if order.claimed {
+                claim = Claim::Repeated;
+            }
+            order.claimed = true;
+        });
+        claim
+    }
+
+    pub(super) fn store(&self, id: &OrderId) {
+        self.books().change(id, |order| order.deliveries += 1);
+    }
+
+    pub(super) fn count(&self, id: &OrderId) {
+        self.books().change(id, |order| order.counted = true);
+    }
+
+    /// The metric of this order failed, and the app told nobody.
+    pub(super) fn lose_metric(&self, id: &OrderId) {
+        self.books().change(id, |order| order.metric_lost = true);
+    }
+
+    pub(super) fn dead_letter(&self, id: &OrderId, hop: &'static str, reason: String) {
+        let mut books = self.books();
+        books.change(id, |order| order.dead_lettered = true);
+        let letter = DeadLetter {
+            order_id: id.to_string(),
+            hop,
+            reason,
+        };
+        books.letters.push_back(letter);
+        if books.letters.len() > MOST_LISTED_LETTERS {
+            books.letters.pop_front();
+        }
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        self.books().totals.clone()
+    }
+
+    /// How long the oldest pending order has been waiting.
+    pub(super) fn oldest_pending(&self) -> Duration {
+        let oldest = self.books().oldest_pending();
+        oldest.map_or(Duration::ZERO, |accepted| accepted.elapsed())
+    }
+
+    /// The dead letters put aside last, oldest first.
+    pub(super) fn dead_letters(&self) -> Vec<DeadLetter> {
+        self.books().letters.iter().cloned().collect()
+    }
+
+    /// Answers of `POST /orders` by status.
+    pub(super) fn answers(&self) -> BTreeMap<u16, u64> {
+        self.books().answers.clone()
+    }
+}
