@@ -1,1 +1,3 @@
 //! The fakes and the real servers that tests start.
+
+pub mod target;
