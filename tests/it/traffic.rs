@@ -5,7 +5,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chaos_gameday::clients::Clients;
 use chaos_gameday::metrics::{
@@ -16,6 +16,8 @@ use chaos_gameday::model::problem::ProblemKind;
 use chaos_gameday::model::sample::Reading;
 use chaos_gameday::model::traffic::TrafficSummary;
 use chaos_gameday::model::units::Span;
+
+use tokio::time::Instant;
 
 use crate::support::target::{Behaviour, Target, hanging_up_after, nobody};
 
