@@ -6,6 +6,7 @@ pub mod simulated;
 mod traffic;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -16,6 +17,7 @@ use crate::model::problem::Problem;
 use crate::model::sample::Reading;
 use crate::model::traffic::TrafficSummary;
 use crate::model::units::{Span, Unit};
+pub use traffic::{Fate, TrafficWindow};
 
 /// What an SLO reads, parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,7 +44,9 @@ pub enum TrafficMetric {
     Throughput,
     /// Requests with these statuses in the window: `503`, or a class such as `5xx`. A number.
     Status(StatusClass),
-    /// Latency from the intended start. A duration in seconds.
+    /// Latency from the intended start, of all that finished, failed or not. A duration in seconds.
+    /// A request that could not be sent is as slow as a time-out; one under way counts with its age
+    /// once it is older than the rest of the figure.
     Latency(Quantile),
 }
 
@@ -230,6 +234,19 @@ pub trait MetricSource: Send + Sync {
     fn stop(&self) -> BoxFuture<'_, Option<TrafficSummary>>;
 }
 
+/// What sources need and no document says.
+#[derive(Debug, Clone)]
+pub struct SourceSetup {
+    /// The clients of this process. Traffic makes one of its own, which needs the TLS set-up that
+    /// these brought along.
+    pub clients: Clients,
+    /// Starts every request id of the traffic generator, so that no two runs share an id: the run's
+    /// id, or the plan's while it is rehearsed.
+    pub tag: String,
+    /// This very binary: what a command means by `chaos`.
+    pub this_program: PathBuf,
+}
+
 /// The sources of an experiment, each made once.
 #[derive(Clone, Default)]
 pub struct Sources {
@@ -240,12 +257,12 @@ pub struct Sources {
 
 impl Sources {
     /// Makes the sources that the document declares; nothing is sent yet.
-    pub fn new(specs: &MetricSpecs, clients: &Clients) -> Self {
+    pub fn new(specs: &MetricSpecs, setup: &SourceSetup) -> Self {
         Self {
             traffic: specs.traffic.as_ref().map(|spec| {
-                Arc::new(traffic::Traffic::new(spec, clients)) as Arc<dyn MetricSource>
+                Arc::new(traffic::Traffic::new(spec, &setup.tag)) as Arc<dyn MetricSource>
             }),
-            command: Some(Arc::new(command::Command)),
+            command: Some(Arc::new(command::Command::new(&setup.this_program))),
             simulated: None,
         }
     }

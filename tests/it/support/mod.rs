@@ -4,3 +4,4 @@ pub mod engine;
 pub mod events;
 pub mod journals;
 pub mod sandbox;
+pub mod target;
