@@ -108,7 +108,7 @@ impl Story {
         story.enter(Trigger::Begin, None);
         story.watch(10, Weather::Storm);
         let cause = Cause::BaselineBroken {
-            why: vec!["SLO `error-rate` reads 34%, objective < 1%".to_owned()],
+            why: vec!["SLO `error-rate` reads 30%, objective < 1%".to_owned()],
         };
         story
             .ending(cause.clone())
@@ -291,7 +291,8 @@ impl Story {
 
     /// The end.
     pub fn settle(&mut self, trigger: Trigger, cause: Cause) -> &mut Self {
-        self.enter(trigger, None).after(1);
+        let step = (self.phase == Phase::Undoing).then_some(0);
+        self.enter(trigger, step).after(1);
         self.tell(Event::TrafficStopped {
             summary: usual_traffic(),
         });
@@ -346,7 +347,7 @@ impl Story {
                 streak_ms: verdict.streak_ms,
                 took_ms: 3,
             });
-            if let Some(trip) = verdict.trip {
+            if let Some(trip) = verdict.trip.filter(|_| self.phase != Phase::Recovering) {
                 let reaction = reaction(&slo, trip);
                 self.tell(Event::Tripped {
                     slo: slo.name.clone(),
@@ -489,8 +490,8 @@ fn reading(slo: &Slo, weather: Weather, second: u64) -> Reading {
         (Unit::Number | Unit::Percent | Unit::Duration, false) => 0.3,
     };
     match weather {
-        Weather::Calm => Reading::Value(threshold * (better + wobble * 0.5)),
-        Weather::Storm => Reading::Value(threshold * (worse + wobble * 0.5)),
+        Weather::Calm => Reading::Value(rounded(threshold * (better + wobble * 0.5))),
+        Weather::Storm => Reading::Value(rounded(threshold * (worse + wobble * 0.5))),
         Weather::Fog => Reading::NoData {
             why: "no request in the window".to_owned(),
         },
@@ -498,4 +499,9 @@ fn reading(slo: &Slo, weather: Weather, second: u64) -> Reading {
             why: "connection refused".to_owned(),
         },
     }
+}
+
+/// Few enough digits for JSON to give back the very same number.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
 }

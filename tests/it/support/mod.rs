@@ -5,3 +5,4 @@ pub mod events;
 pub mod journals;
 pub mod sandbox;
 pub mod target;
+pub mod screen;

@@ -1,0 +1,96 @@
+//! The view without a terminal: one plain line an event on stderr, no escape codes, and a status
+//! line at most every ten seconds.
+
+use crate::model::event::Record;
+use crate::model::phase::Phase;
+use crate::model::state::RunState;
+
+use super::View;
+use super::closing;
+use super::gauges::{MOST, state_words, value_words, worst};
+use super::narrator::Narrator;
+use super::printer::Printer;
+use super::render::planned;
+use super::sanitise::sanitise;
+use super::setup::Loudness;
+use super::text::{fine_clock, length, whole_seconds};
+use super::words::slos;
+
+/// Time between two status lines.
+const STATUS_EVERY_MS: u64 = 10_000;
+
+/// Plain lines.
+#[derive(Debug)]
+pub struct LineView {
+    printer: Printer,
+    narrator: Narrator,
+    status_at_ms: u64,
+}
+
+impl LineView {
+    /// Lines through this printer.
+    pub fn new(printer: Printer) -> Self {
+        Self {
+            printer,
+            narrator: Narrator::default(),
+            status_at_ms: 0,
+        }
+    }
+
+    fn line(&self, elapsed_ms: u64, text: &str) {
+        let line = format!("{} {text}", fine_clock(elapsed_ms));
+        self.printer
+            .insist(&self.printer.setup().glyphs().adapt(line));
+    }
+
+    fn status(&mut self, elapsed_ms: u64, state: &RunState) {
+        let due = elapsed_ms.saturating_sub(self.status_at_ms) >= STATUS_EVERY_MS;
+        let running = state.phase.is_some_and(|phase| !phase.is_end());
+        if due && running && self.printer.setup().loudness > Loudness::Quiet {
+            self.status_at_ms = elapsed_ms;
+            self.line(elapsed_ms, &status(elapsed_ms, state));
+        }
+    }
+}
+
+impl View for LineView {
+    fn show(&mut self, record: &Record, state: &RunState) {
+        let loudness = self.printer.setup().loudness;
+        if let Some(telling) = self.narrator.tell(record, state, loudness) {
+            self.line(record.elapsed_ms, &telling.text);
+        }
+        self.status(record.elapsed_ms, state);
+    }
+
+    fn tick(&mut self, elapsed_ms: u64, state: &RunState) {
+        self.status(elapsed_ms, state);
+    }
+
+    fn finish(&mut self, state: &RunState) {
+        closing::say(&self.printer, state);
+    }
+}
+
+/// Phase, how long of what was planned, every SLO.
+fn status(elapsed_ms: u64, state: &RunState) -> String {
+    let phase = state.phase.unwrap_or(Phase::Preflight);
+    let spent_ms = elapsed_ms.saturating_sub(state.phase_since_ms);
+    let spent = match planned(state) {
+        Some((_, planned_ms)) => format!("{} of {}", whole_seconds(spent_ms), length(planned_ms)),
+        None => format!("for {}", whole_seconds(spent_ms)),
+    };
+    let mut parts = vec![format!("{} {spent}", phase.word())];
+    let shown = worst(&state.slos, MOST);
+    parts.extend(shown.iter().map(|record| {
+        format!(
+            "{} {} {}",
+            sanitise(&record.slo.name),
+            value_words(record.slo.objective.unit(), record.reading.as_ref()),
+            state_words(record)
+        )
+    }));
+    if state.slos.len() > shown.len() {
+        parts.push(format!("and {} more", slos(state.slos.len() - shown.len())));
+    }
+    parts.join(" · ")
+}

@@ -1,0 +1,100 @@
+//! The sparkline of an SLO. The objective is its middle: values that meet it stay in one half of
+//! the height, values that miss it in the other, so that a breach shows without any colour.
+
+use crate::model::state::SloRecord;
+use crate::model::units::Objective;
+
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// At most so much of the past is shown.
+const WINDOW_MS: u64 = 180_000;
+
+/// The last values in at most `width` columns, oldest first; a `?` is time without a value.
+pub fn sparkline(record: &SloRecord, width: usize) -> String {
+    let columns = buckets(record, width);
+    let far = columns
+        .iter()
+        .flatten()
+        .map(|value| distance(record.slo.objective, *value))
+        .fold(record.slo.objective.threshold().abs(), f64::max);
+    let letter = |value: &Option<f64>| match value {
+        None => '?',
+        Some(value) => LEVELS[level(record.slo.objective, *value, far)],
+    };
+    columns.iter().map(letter).collect()
+}
+
+/// The worst value of each column's stretch of time.
+fn buckets(record: &SloRecord, width: usize) -> Vec<Option<f64>> {
+    let every = record.slo.every.as_millis().max(1);
+    let (Some((first, _)), Some(last), true) =
+        (record.history.front(), record.latest_at_ms, width > 0)
+    else {
+        return Vec::new();
+    };
+    let span = last.saturating_sub(*first).min(WINDOW_MS);
+    // Stretches are multiples of the cadence and stand on fixed marks, so that columns move along
+    // but do not change while they do.
+    let stretch = every * (span / every + 1).div_ceil(width as u64).max(1);
+    let newest = last / stretch;
+    let oldest = (last - span) / stretch;
+    let oldest = oldest.max(newest.saturating_sub(width as u64 - 1));
+    let mut columns = vec![None; (newest - oldest + 1) as usize];
+    let mut before: Option<(u64, f64)> = None;
+    for (at_ms, value) in &record.history {
+        let bucket = at_ms / stretch;
+        if let Some((former, kept)) = before
+            && at_ms.saturating_sub(former) <= 2 * every
+        {
+            // A late reading may skip a mark; only a real gap stays one.
+            for missed in (former / stretch + 1)..bucket {
+                keep(&mut columns, missed, oldest, kept, record.slo.objective);
+            }
+        }
+        keep(&mut columns, bucket, oldest, *value, record.slo.objective);
+        before = Some((*at_ms, *value));
+    }
+    columns
+}
+
+fn keep(columns: &mut [Option<f64>], bucket: u64, oldest: u64, value: f64, objective: Objective) {
+    let place = bucket.checked_sub(oldest);
+    let Some(column) = place.and_then(|place| columns.get_mut(place as usize)) else {
+        return;
+    };
+    if column.is_none_or(|so_far| objective.is_worse(value, so_far)) {
+        *column = Some(value);
+    }
+}
+
+fn distance(objective: Objective, value: f64) -> f64 {
+    let distance = (value - objective.threshold()).abs();
+    if distance.is_finite() {
+        distance
+    } else {
+        f64::MAX
+    }
+}
+
+/// The height, 0 to 7: 0 to 3 below the objective, 4 to 7 above it. Where both sides are bad (`==`)
+/// a bad value stands above; what meets the objective stands below.
+fn level(objective: Objective, value: f64, far: f64) -> usize {
+    let threshold = objective.threshold();
+    let high_is_bad = objective.is_worse(threshold + 1.0, threshold);
+    let low_is_bad = objective.is_worse(threshold - 1.0, threshold);
+    let holds = objective.holds(value);
+    let share = if far > 0.0 {
+        (distance(objective, value) / far).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    let steps = (share * 3.0).round() as usize;
+    if high_is_bad && low_is_bad && holds {
+        return 0;
+    }
+    if high_is_bad != holds {
+        4 + steps
+    } else {
+        3 - steps
+    }
+}

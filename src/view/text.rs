@@ -1,0 +1,94 @@
+//! Widths and lengths: fitting words into columns, and times as people read them.
+
+use crate::model::units::Span;
+
+/// Columns that the text takes on a terminal; colours take none.
+pub fn columns(text: &str) -> usize {
+    console::measure_text_width(text)
+}
+
+/// The text, cut with `…` where it is wider.
+pub fn fit(text: &str, width: usize) -> String {
+    if width == 0 {
+        return String::new();
+    }
+    console::truncate_str(text, width, "…").into_owned()
+}
+
+/// Exactly this many columns, text to the left.
+pub fn left(text: &str, width: usize) -> String {
+    let text = fit(text, width);
+    let filler = width.saturating_sub(columns(&text));
+    format!("{text}{}", " ".repeat(filler))
+}
+
+/// Exactly this many columns, text to the right.
+pub fn right(text: &str, width: usize) -> String {
+    let text = fit(text, width);
+    let filler = width.saturating_sub(columns(&text));
+    format!("{}{text}", " ".repeat(filler))
+}
+
+/// The run's clock: `T+00:16`, `T+1:02:03`.
+pub fn clock(elapsed_ms: u64) -> String {
+    let seconds = elapsed_ms / 1_000;
+    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    if hours == 0 {
+        format!("T+{minutes:02}:{seconds:02}")
+    } else {
+        format!("T+{hours}:{minutes:02}:{seconds:02}")
+    }
+}
+
+/// The run's clock to a tenth of a second: `T+00:12.3`.
+pub fn fine_clock(elapsed_ms: u64) -> String {
+    format!("{}.{}", clock(elapsed_ms), elapsed_ms / 100 % 10)
+}
+
+/// A measured length of time: `4ms`, `5.1s`, `1m30s`.
+pub fn length(milliseconds: u64) -> String {
+    let (seconds, tenth) = (milliseconds / 1_000, milliseconds / 100 % 10);
+    match (milliseconds, tenth) {
+        (0..1_000, _) => format!("{milliseconds}ms"),
+        (1_000..60_000, 0) => format!("{seconds}s"),
+        (1_000..60_000, _) => format!("{seconds}.{tenth}s"),
+        (60_000.., _) => whole_seconds(milliseconds),
+    }
+}
+
+/// A running length of time, in whole seconds so that it counts calmly: `4s`, `1m30s`.
+pub fn whole_seconds(milliseconds: u64) -> String {
+    Span::from_secs(milliseconds / 1_000).to_string()
+}
+
+/// `1 rule`, `2 rules`.
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    let noun = if count == 1 { one } else { many };
+    format!("{count} {noun}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_letters_are_cut_by_columns_not_by_bytes() {
+        assert_eq!(fit("漢字漢字", 5), "漢字…");
+        assert_eq!(columns(&left("漢字漢字", 6)), 6);
+        assert_eq!(left("ab", 4), "ab  ");
+        assert_eq!(right("abcdef", 4), "abc…");
+        assert_eq!(fit("abc", 0), "");
+    }
+
+    #[test]
+    fn times_read_as_people_say_them() {
+        assert_eq!(clock(16_999), "T+00:16");
+        assert_eq!(clock(3_723_000), "T+1:02:03");
+        assert_eq!(fine_clock(12_345), "T+00:12.3");
+        assert_eq!(length(4), "4ms");
+        assert_eq!(length(5_149), "5.1s");
+        assert_eq!(length(5_000), "5s");
+        assert_eq!(length(90_400), "1m30s");
+        assert_eq!(whole_seconds(4_999), "4s");
+    }
+}
