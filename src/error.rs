@@ -1,10 +1,12 @@
 //! Everything that ends a command early, and the one match from it to message, hint and exit code.
 
+use miette::{GraphicalReportHandler, GraphicalTheme};
+
 use crate::model::approval::ApprovalFlaw;
-use crate::model::outcome::Outcome;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::{Difference, DocumentError};
 use crate::policy::{Finding, Refusal};
+use crate::view::{self, Colour, Glyphs, Printer, Stream};
 
 /// Why a command ended without doing what it was asked.
 #[derive(Debug)]
@@ -19,8 +21,6 @@ pub enum Failure {
     Drift(Vec<Difference>),
     /// No valid approval.
     Unapproved(Problem),
-    /// A run ended, and everything about it was said already.
-    Ended(Outcome),
     /// This program has a bug.
     Bug(String),
 }
@@ -41,10 +41,56 @@ impl Failure {
             },
             Self::Denied(_) | Self::Drift(_) => 3,
             Self::Unapproved(_) => 4,
-            Self::Ended(outcome) => outcome.code(),
             Self::Bug(_) => 70,
         }
     }
+}
+
+impl Failure {
+    /// Says it, even when quiet.
+    pub fn show(&self, printer: &Printer) {
+        match self {
+            Self::Document(error) => document(printer, error),
+            Self::Problem(problem) | Self::Unapproved(problem) => printer.error(problem),
+            Self::Denied(findings) => {
+                printer.error(&Problem::new(ProblemKind::Refused, "the policy denies this plan"));
+                view::plan::insist_findings(printer, findings);
+            }
+            Self::Drift(differences) => {
+                let problem = Problem::new(
+                    ProblemKind::Conflict,
+                    "the world is not the one that was planned",
+                );
+                printer.error(&problem.hint("make a new plan with `chaos plan`; nothing was injected"));
+                for difference in differences {
+                    printer.insist(&format!("  {}", view::sanitise(&difference.to_string())));
+                }
+            }
+            Self::Bug(why) => printer.error(
+                &Problem::new(ProblemKind::Unexpected, format!("a bug in chaos: {why}"))
+                    .hint("please report it with the command that you typed"),
+            ),
+        }
+    }
+}
+
+/// Every problem underlined in its source: drawn for a terminal, plain for a pipe.
+fn document(printer: &Printer, error: &DocumentError) {
+    let setup = printer.setup();
+    let theme = match (setup.glyphs(), setup.colour(Stream::Stderr)) {
+        (Glyphs::Unicode, Colour::On) => GraphicalTheme::unicode(),
+        (Glyphs::Unicode, Colour::Off) => GraphicalTheme::unicode_nocolor(),
+        (Glyphs::Ascii, _) => GraphicalTheme::none(),
+    };
+    let mut text = String::new();
+    let drawn = GraphicalReportHandler::new_themed(theme)
+        .with_width(printer.size().0.max(40))
+        .with_links(false)
+        .render_report(&mut text, error);
+    if drawn.is_err() {
+        text = error.to_string();
+    }
+    printer.insist(text.trim_end());
 }
 
 impl From<Problem> for Failure {

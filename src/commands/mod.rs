@@ -50,7 +50,7 @@ pub fn dispatch(cli: Cli) -> u8 {
     let code = match result {
         Ok(exit) => exit.code(),
         Err(failure) => {
-            crate::view::failure::show(&printer, &failure);
+            failure.show(&printer);
             failure.code()
         }
     };

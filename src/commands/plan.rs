@@ -37,7 +37,7 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
         PlanForm::Text if quiet => {}
         PlanForm::Text => shown::show(&desk.printer, &planned.stored, &planned.findings),
         PlanForm::Json => desk.printer.data(planned.stored.to_text()?.trim_end()),
-        PlanForm::Yaml => desk.printer.data(crate::plan::to_yaml(&planned.stored)?.trim_end()),
+        PlanForm::Yaml => desk.printer.data(planned.stored.to_yaml()?.trim_end()),
     }
     if denied.is_empty() {
         Ok(Exit::Done)

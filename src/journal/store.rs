@@ -39,6 +39,16 @@ pub struct RunEntry {
     pub plan: PathBuf,
 }
 
+impl RunEntry {
+    /// The plan that it executed, as it was stored.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn plan_text(&self) -> Result<String, Problem> {
+        disk::read_text(&self.plan)
+    }
+}
+
 /// The approvals of a plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Approvals {

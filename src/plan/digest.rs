@@ -61,6 +61,15 @@ impl StoredPlan {
             .map_err(|why| Problem::new(ProblemKind::Evidence, why.to_string()))
     }
 
+    /// The same as YAML, for reading; the file is JSON.
+    ///
+    /// # Errors
+    /// As `canonical`.
+    pub fn to_yaml(&self) -> Result<String, Problem> {
+        super::variables::yaml_of(self)
+            .map_err(|why| Problem::new(ProblemKind::Evidence, why))
+    }
+
     /// Reads a file back and checks that not a byte of it has changed.
     ///
     /// # Errors

@@ -1,11 +1,32 @@
 //! Experiments: load, resolve against the world, digest, compare.
+//!
+//! Loading goes `source` → `parse` (a spanned `tree`) → `substitute` → `decode` → `experiment`;
+//! every stage adds to one list of `problems`, so that a reader sees all of them at once.
 
+pub(crate) mod decode;
 mod digest;
 pub mod document;
 mod drift;
+mod experiment;
+mod gauges;
+mod lint;
+pub mod load;
+mod parse;
+pub mod problems;
 mod resolve;
+mod scalar;
+pub mod source;
+mod steps;
+mod substitute;
+pub(crate) mod tree;
 pub mod variables;
 
 pub use digest::{StoredPlan, canonical};
 pub use drift::{Difference, differences};
+pub use lint::lint;
+pub use load::{Loaded, load_experiment};
+pub use problems::{DocumentError, DocumentProblem};
 pub use resolve::{DocumentSource, Plan, PlannedStep, PolicyIdentity, Resolution, resolve};
+pub use source::{Source, read_source};
+pub use tree::Spans;
+pub use variables::{UsedVariable, VariableSource, Variables, parse_flag, read_variable_file};

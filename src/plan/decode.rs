@@ -1,0 +1,533 @@
+//! The toolkit that reads any document of ours from a tree: a cursor that knows its path, and that
+//! writes down what is wrong instead of stopping at it.
+//!
+//! Every reader returns an `Option`: `None` means that the problem is already on the list.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::{Range, RangeInclusive};
+use std::str::FromStr;
+
+use serde_json::{Map, Number, Value};
+
+use super::problems::{Found, Problems};
+use super::scalar::{Resolved, Scalar};
+use super::tree::{Content, Entry, Node, key_path};
+use crate::model::problem::Problem;
+use crate::model::units::Span;
+
+/// Longer texts are not compared with the known words: nobody meant them.
+const LONGEST_TYPO: usize = 64;
+
+/// A place in the document that is being read.
+#[derive(Clone)]
+pub(crate) struct Cursor<'t> {
+    node: &'t Node,
+    path: String,
+    place: Range<usize>,
+    problems: &'t Problems,
+}
+
+impl<'t> Cursor<'t> {
+    /// The whole document.
+    pub(crate) fn root(node: &'t Node, problems: &'t Problems) -> Self {
+        Self {
+            node,
+            path: String::new(),
+            place: node.place(),
+            problems,
+        }
+    }
+
+    /// The path of this place.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Writes down that something is wrong here.
+    pub(crate) fn report(&self, message: impl Into<String>, help: impl Into<String>) {
+        self.report_with(message, help, None);
+    }
+
+    /// As [`Self::report`], with a second place that has to do with it.
+    pub(crate) fn report_with(
+        &self,
+        message: impl Into<String>,
+        help: impl Into<String>,
+        also: Option<(&Cursor<'_>, &'static str)>,
+    ) {
+        self.problems.add(Found {
+            message: message.into(),
+            help: Some(help.into()),
+            place: Some(self.place.clone()),
+            path: self.path.clone(),
+            also: also.map(|(cursor, words)| (cursor.place.clone(), words)),
+        });
+    }
+
+    fn report_problem(&self, problem: Problem) {
+        self.problems.add(Found {
+            message: problem.message,
+            help: problem.hint,
+            place: Some(self.place.clone()),
+            path: self.path.clone(),
+            also: None,
+        });
+    }
+
+    fn wrong_type(&self, wanted: &str, help: impl Into<String>) {
+        let name = self.name();
+        self.report(format!("{name} wants {wanted}, not {}", self.found()), help);
+    }
+
+    /// What this place is called in a message: `` `hold` ``, or `this` for an item of a list.
+    pub(crate) fn name(&self) -> String {
+        if self.path.ends_with(']') || self.path.is_empty() {
+            return "this".to_owned();
+        }
+        let last = self.path.rsplit('.').next().unwrap_or(&self.path);
+        format!("`{last}`")
+    }
+
+    /// What stands here, in words.
+    fn found(&self) -> String {
+        match &self.node.content {
+            Content::List(_) => "a list".to_owned(),
+            Content::Map(_) => "a map".to_owned(),
+            Content::Scalar(scalar) => match scalar.resolve() {
+                Resolved::Null => "nothing".to_owned(),
+                Resolved::Bool(_) => format!("the boolean `{}`", scalar.text),
+                Resolved::Integer(_) | Resolved::Float(_) => format!("the number {}", scalar.text),
+                Resolved::Text => format!("the text `{}`", scalar.text),
+            },
+        }
+    }
+
+    fn scalar(&self) -> Option<&'t Scalar> {
+        match &self.node.content {
+            Content::Scalar(scalar) if !scalar.is_null() => Some(scalar),
+            Content::Scalar(_) | Content::List(_) | Content::Map(_) => None,
+        }
+    }
+
+    /// Whether a list stands here, for keys that take one value or several.
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.node.content, Content::List(_))
+    }
+
+    /// Whether a map stands here, for keys that take a word or a map.
+    pub(crate) fn is_map(&self) -> bool {
+        matches!(self.node.content, Content::Map(_))
+    }
+
+    /// The text that stands here, whatever its type, to look at before it is read.
+    pub(crate) fn raw(&self) -> Option<&'t str> {
+        self.scalar().map(|scalar| scalar.text.as_str())
+    }
+
+    /// A text, of one line or several.
+    pub(crate) fn text(&self) -> Option<&'t str> {
+        let Some(text) = self.scalar().and_then(Scalar::as_text) else {
+            let help = if self.scalar().is_some() {
+                "put it in quotes"
+            } else {
+                "write a text"
+            };
+            self.wrong_type("a text", help);
+            return None;
+        };
+        let bad = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+        if text.contains(bad) {
+            let name = self.name();
+            self.report(
+                format!("{name} holds a control character"),
+                "take it out: it would reach the terminal of whoever reads the plan",
+            );
+            return None;
+        }
+        Some(text)
+    }
+
+    /// A text that is not blank.
+    pub(crate) fn filled_text(&self) -> Option<&'t str> {
+        let text = self.text()?;
+        if text.trim().is_empty() {
+            let name = self.name();
+            self.report(format!("{name} is empty"), "write a text");
+            return None;
+        }
+        Some(text.trim())
+    }
+
+    /// A text that is not blank and fits on one line of a terminal.
+    pub(crate) fn line(&self) -> Option<&'t str> {
+        let text = self.filled_text()?;
+        if text.contains(['\n', '\r', '\t']) || text.chars().count() > 100 {
+            let name = self.name();
+            self.report(
+                format!("{name} has to fit on one line"),
+                "write at most 100 characters, without line breaks and tabs",
+            );
+            return None;
+        }
+        Some(text)
+    }
+
+    /// Any scalar as it is written, for places where `5` can only mean the text `5`.
+    pub(crate) fn literal(&self) -> Option<&'t str> {
+        let Some(scalar) = self.scalar() else {
+            self.wrong_type("a text", "write a text");
+            return None;
+        };
+        Some(&scalar.text)
+    }
+
+    /// A value with a notation of its own.
+    pub(crate) fn parsed<T: FromStr<Err = Problem>>(&self) -> Option<T> {
+        let Some(text) = self.raw() else {
+            self.wrong_type("a value", "write one value");
+            return None;
+        };
+        text.parse()
+            .map_err(|problem| self.report_problem(problem))
+            .ok()
+    }
+
+    /// A duration within limits.
+    pub(crate) fn span(&self, limits: RangeInclusive<Span>) -> Option<Span> {
+        let span = self.parsed()?;
+        self.within(span, &limits).then_some(span)
+    }
+
+    /// A number within limits.
+    pub(crate) fn number(&self, limits: RangeInclusive<f64>) -> Option<f64> {
+        let Some(number) = self.scalar().and_then(Scalar::as_number) else {
+            let (low, high) = limits.into_inner();
+            self.wrong_type("a number", format!("write a number from {low} to {high}"));
+            return None;
+        };
+        self.within(number, &limits).then_some(number)
+    }
+
+    /// A whole number within limits, all of them below 2^53.
+    pub(crate) fn whole(&self, limits: RangeInclusive<u32>) -> Option<u32> {
+        let (low, high) = limits.into_inner();
+        let number = self.number(f64::from(low)..=f64::from(high))?;
+        if number.fract() != 0.0 {
+            self.wrong_type(
+                "a whole number",
+                format!("write a whole number from {low} to {high}"),
+            );
+            return None;
+        }
+        Some(number as u32)
+    }
+
+    fn within<T: PartialOrd + Display>(&self, value: T, limits: &RangeInclusive<T>) -> bool {
+        let (low, high) = (limits.start(), limits.end());
+        let fits = limits.contains(&value);
+        if !fits {
+            let name = self.name();
+            self.report(
+                format!("{name} is {value}, out of its range"),
+                format!("write a value from {low} to {high}"),
+            );
+        }
+        fits
+    }
+
+    /// One of a closed set of words.
+    pub(crate) fn word<T: Copy>(&self, words: &[(&'static str, T)]) -> Option<T> {
+        let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+        let Some(text) = self.raw() else {
+            self.wrong_type("a word", format!("write one of {}", listed(&known)));
+            return None;
+        };
+        let found = words.iter().find(|(word, _)| *word == text);
+        if found.is_none() {
+            let name = self.name();
+            self.report(
+                format!("{name} does not know the word `{text}`"),
+                suggestion(text, &known, "write one of"),
+            );
+        }
+        found.map(|(_, value)| *value)
+    }
+
+    /// The items of a list that is not empty.
+    pub(crate) fn items(&self) -> Option<Vec<Cursor<'t>>> {
+        let Content::List(items) = &self.node.content else {
+            self.wrong_type("a list", "write each item on a line of its own, after `- `");
+            return None;
+        };
+        if items.is_empty() {
+            let name = self.name();
+            self.report(
+                format!("{name} is an empty list"),
+                "write at least one item",
+            );
+            return None;
+        }
+        let cursor = |(index, node): (usize, &'t Node)| Cursor {
+            node,
+            path: format!("{}[{index}]", self.path),
+            place: node.place(),
+            problems: self.problems,
+        };
+        Some(items.iter().enumerate().map(cursor).collect())
+    }
+
+    /// A map whose keys are all known; an unknown one is written down with the nearest known key.
+    pub(crate) fn fields(&self, known: &'static [&'static str]) -> Option<Fields<'t>> {
+        self.fields_but(known, &[])
+    }
+
+    /// As [`Self::fields`], with keys that people have reason to expect and that are refused with
+    /// words of their own.
+    pub(crate) fn fields_but(
+        &self,
+        known: &'static [&'static str],
+        refused: &[Refused],
+    ) -> Option<Fields<'t>> {
+        let fields = self.open_fields(&format!(
+            "write `key: value` lines; the keys are {}",
+            listed(known)
+        ))?;
+        for entry in fields.entries {
+            if let Some(refused) = refused.iter().find(|refused| refused.key == entry.key) {
+                fields.report_key(entry, refused.message.to_owned(), refused.help.to_owned());
+            } else if !known.contains(&entry.key.as_str()) {
+                fields.report_key(
+                    entry,
+                    format!("unknown key `{}`", entry.key),
+                    suggestion(&entry.key, known, "the keys here are"),
+                );
+            }
+        }
+        Some(fields)
+    }
+
+    /// A map with keys of the reader's own choice.
+    pub(crate) fn free_fields(&self) -> Option<Fields<'t>> {
+        self.open_fields("write `key: value` lines")
+    }
+
+    fn open_fields(&self, help: &str) -> Option<Fields<'t>> {
+        match &self.node.content {
+            Content::Map(entries) => Some(Fields {
+                cursor: self.clone(),
+                entries,
+            }),
+            Content::Scalar(_) | Content::List(_) => {
+                self.wrong_type("a map", help);
+                None
+            }
+        }
+    }
+
+    /// A map of texts.
+    pub(crate) fn text_map(&self) -> Option<BTreeMap<String, String>> {
+        let fields = self.free_fields()?;
+        let read = |(key, cursor): (&str, Cursor<'_>)| {
+            cursor.text().map(|text| (key.to_owned(), text.to_owned()))
+        };
+        Some(fields.all().filter_map(read).collect())
+    }
+
+    /// Whatever stands here, as JSON, for parts that another system understands.
+    pub(crate) fn json(&self) -> Option<Value> {
+        match json_of(self.node) {
+            Ok(value) => Some(value),
+            Err(unfit) => {
+                self.problems.add(Found {
+                    message: "this number cannot be handed on as it is written".to_owned(),
+                    help: Some(
+                        "put it in quotes, or write a finite number of at most 15 digits"
+                            .to_owned(),
+                    ),
+                    place: Some(unfit),
+                    path: self.path.clone(),
+                    also: None,
+                });
+                None
+            }
+        }
+    }
+}
+
+/// A key that is refused although people have reason to expect it.
+pub(crate) struct Refused {
+    pub(crate) key: &'static str,
+    pub(crate) message: &'static str,
+    pub(crate) help: &'static str,
+}
+
+/// A map that is being read.
+pub(crate) struct Fields<'t> {
+    cursor: Cursor<'t>,
+    entries: &'t [Entry],
+}
+
+impl<'t> Fields<'t> {
+    /// The map itself.
+    pub(crate) fn cursor(&self) -> &Cursor<'t> {
+        &self.cursor
+    }
+
+    fn below(&self, entry: &'t Entry) -> Cursor<'t> {
+        Cursor {
+            node: &entry.value,
+            path: key_path(&self.cursor.path, &entry.key),
+            place: entry.place(),
+            problems: self.cursor.problems,
+        }
+    }
+
+    fn report_key(&self, entry: &Entry, message: String, help: String) {
+        self.cursor.problems.add(Found {
+            message,
+            help: Some(help),
+            place: Some(entry.key_span.clone()),
+            path: key_path(&self.cursor.path, &entry.key),
+            also: None,
+        });
+    }
+
+    /// Every key with its value.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'t str, Cursor<'t>)> {
+        self.entries
+            .iter()
+            .map(|entry| (entry.key.as_str(), self.below(entry)))
+    }
+
+    /// Whether the key is there, with or without a value.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|entry| entry.key == key)
+    }
+
+    /// The value of a key that may be missing; a key without a value is a mistake all the same,
+    /// since nobody can tell whether the default was meant.
+    pub(crate) fn optional(&self, key: &str) -> Option<Cursor<'t>> {
+        let entry = self.entries.iter().find(|entry| entry.key == key)?;
+        if matches!(&entry.value.content, Content::Scalar(scalar) if scalar.is_null()) {
+            self.report_key(
+                entry,
+                format!("`{key}` has no value"),
+                "write a value or take the line away".to_owned(),
+            );
+            return None;
+        }
+        Some(self.below(entry))
+    }
+
+    /// The value of a key that must be there; `example` shows how it is written.
+    pub(crate) fn required(&self, key: &str, example: &str) -> Option<Cursor<'t>> {
+        if !self.has(key) {
+            let place = match self.cursor.path.as_str() {
+                "" => "the document".to_owned(),
+                path => format!("`{path}`"),
+            };
+            self.cursor.report(
+                format!("{place} has no `{key}`"),
+                format!("add `{example}`"),
+            );
+        }
+        self.optional(key)
+    }
+
+    /// The one key of several that is there.
+    pub(crate) fn one_of(
+        &self,
+        keys: &'static [&'static str],
+        example: &str,
+    ) -> Option<(&'static str, Cursor<'t>)> {
+        let present: Vec<_> = keys.iter().copied().filter(|key| self.has(key)).collect();
+        match present.as_slice() {
+            [key] => self.optional(key).map(|cursor| (*key, cursor)),
+            [] => {
+                // A misspelt one has already been told, and says the same.
+                if self
+                    .entries
+                    .iter()
+                    .all(|entry| nearest(&entry.key, keys).is_none())
+                {
+                    let message = format!("exactly one of {} has to stand here", listed(keys));
+                    self.cursor.report(message, format!("add `{example}`"));
+                }
+                None
+            }
+            several => {
+                let message = format!("{} exclude each other", listed(several));
+                let entry = self
+                    .entries
+                    .iter()
+                    .rfind(|entry| several.contains(&entry.key.as_str()));
+                if let Some(entry) = entry {
+                    self.report_key(entry, message, "keep one of them".to_owned());
+                }
+                None
+            }
+        }
+    }
+}
+
+/// Words for a sentence: `` `a`, `b`, `c` ``.
+pub(crate) fn listed(words: &[&str]) -> String {
+    words
+        .iter()
+        .map(|word| format!("`{word}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The known word that somebody probably meant.
+pub(crate) fn nearest<'w>(text: &str, known: &[&'w str]) -> Option<&'w str> {
+    if text.len() > LONGEST_TYPO {
+        return None;
+    }
+    let bare = |word: &str| word.replace(['_', '-', ' '], "").to_lowercase();
+    let wanted = bare(text);
+    known
+        .iter()
+        .map(|word| (strsim::damerau_levenshtein(&wanted, &bare(word)), *word))
+        .filter(|(distance, word)| *distance <= (word.len().min(wanted.len()) / 3).min(3))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, word)| word)
+}
+
+/// The next move for an unknown word.
+pub(crate) fn suggestion(text: &str, known: &[&str], intro: &str) -> String {
+    match nearest(text, known) {
+        Some(word) => format!("did you mean `{word}`? {intro} {}", listed(known)),
+        None => format!("{intro} {}", listed(known)),
+    }
+}
+
+fn json_of(node: &Node) -> Result<Value, Range<usize>> {
+    match &node.content {
+        Content::List(items) => items.iter().map(json_of).collect(),
+        Content::Map(entries) => {
+            let pair = |entry: &Entry| Ok((entry.key.clone(), json_of(&entry.value)?));
+            entries
+                .iter()
+                .map(pair)
+                .collect::<Result<Map<_, _>, _>>()
+                .map(Value::Object)
+        }
+        Content::Scalar(scalar) => match scalar.resolve() {
+            Resolved::Null => Ok(Value::Null),
+            Resolved::Bool(value) => Ok(Value::Bool(value)),
+            Resolved::Integer(number) => Ok(Value::Number(number.into())),
+            Resolved::Float(number) => Number::from_f64(number)
+                .filter(|_| is_short(&scalar.text))
+                .map(Value::Number)
+                .ok_or_else(|| node.span.clone()),
+            Resolved::Text => Ok(Value::String(scalar.text.clone())),
+        },
+    }
+}
+
+/// Few enough digits that a binary fraction keeps them all.
+fn is_short(number: &str) -> bool {
+    number.bytes().filter(u8::is_ascii_digit).count() <= 15
+}
