@@ -8,7 +8,7 @@ use chaos_gameday::journal::{
     Break, Entries, Flaw, Journal, JournalEnd, LONGEST_LINE, Recorded, Torn, Verification, read,
     verify,
 };
-use chaos_gameday::model::event::{Durability, Event, Record};
+use chaos_gameday::model::event::{Durability, Event};
 use chaos_gameday::model::problem::{Problem, ProblemKind};
 use proptest::prelude::*;
 
