@@ -187,8 +187,10 @@ fn outcome_change(before: Outcome, after: Outcome) -> Change {
         Outcome::Stuck => Some(2),
         Outcome::Refused | Outcome::Aborted | Outcome::Inconclusive => None,
     };
+    if before == after {
+        return Change::Same;
+    }
     match (rank(before), rank(after)) {
-        _ if before == after => Change::Same,
         (Some(former), Some(latter)) if latter < former => Change::Better,
         (Some(_), Some(_)) => Change::Worse,
         (None, _) | (_, None) => Change::Unknown,

@@ -1,6 +1,8 @@
 //! Folding a run's events into its report: the shared `RunState`, and beside it what only a report
 //! wants to know.
 
+use std::borrow::Borrow;
+
 use crate::model::brief::{Brief, StepBrief};
 use crate::model::decision::Cause;
 use crate::model::event::{Event, Record};
@@ -18,11 +20,11 @@ use super::content::{
 use super::timeline;
 
 impl Report {
-    /// The report of a run after these events; they need not reach its end.
-    pub fn from_events<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+    /// The report of a run after these events, owned or borrowed; they need not reach its end.
+    pub fn from_events<R: Borrow<Record>>(records: impl IntoIterator<Item = R>) -> Self {
         let mut gathered = Gathered::default();
         for record in records {
-            gathered.take(record);
+            gathered.take(record.borrow());
         }
         gathered.into_report()
     }
@@ -217,10 +219,12 @@ fn verdict(state: &RunState) -> Verdict {
     let meaning = match (state.outcome, state.in_place().next()) {
         (Some(outcome), _) => outcome.meaning().to_owned(),
         (None, Some(_)) => {
-            "incomplete: the journal has no end, and a fault may still be in place".to_owned()
+            "the journal has no end: the run goes on or died, and a fault may be in place"
+                .to_owned()
         }
         (None, None) => {
-            "incomplete: the journal has no end; it knows of no fault in place".to_owned()
+            "the journal has no end: the run goes on or died; no fault is known to be in place"
+                .to_owned()
         }
     };
     Verdict {

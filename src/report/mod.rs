@@ -12,7 +12,6 @@ mod json;
 mod list;
 mod page;
 mod text;
-mod text_compare;
 mod timeline;
 mod wording;
 

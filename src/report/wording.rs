@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 
+use crate::model::units::Span;
+
 /// Text from outside, on one line and unable to steer a terminal: control characters and those that
 /// hide or reorder text are shown as their code.
 pub(super) fn clean(text: &str) -> String {
@@ -24,23 +26,26 @@ fn is_hidden(letter: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A length of time as a person says it: `812ms`, `7.5s`, `1m30s`, `2h5m0s`.
+/// Words as a sentence: a capital letter first, a full stop last.
+pub(super) fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(char::to_uppercase);
+    let mut sentence: String = first.into_iter().flatten().chain(letters).collect();
+    if !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+/// A length of time as a person says it: `812ms`, `7.5s`, `1m30s`, `2h5m`.
 pub(super) fn length(milliseconds: u64) -> String {
-    let seconds = milliseconds / 1_000;
     match milliseconds {
-        0 => "0s".to_owned(),
-        1..1_000 => format!("{milliseconds}ms"),
+        0..1_000 => Span::from_millis(milliseconds).to_string(),
         1_000..60_000 => match milliseconds % 1_000 / 100 {
-            0 => format!("{seconds}s"),
-            tenths => format!("{seconds}.{tenths}s"),
+            0 => format!("{}s", milliseconds / 1_000),
+            tenths => format!("{}.{tenths}s", milliseconds / 1_000),
         },
-        60_000..3_600_000 => format!("{}m{}s", seconds / 60, seconds % 60),
-        _ => format!(
-            "{}h{}m{}s",
-            seconds / 3_600,
-            seconds / 60 % 60,
-            seconds % 60
-        ),
+        _ => Span::from_millis(milliseconds / 1_000 * 1_000).to_string(),
     }
 }
 
@@ -93,7 +98,7 @@ mod tests {
         assert_eq!(
             told,
             [
-                "0s", "4ms", "999ms", "1s", "7.5s", "59.9s", "1m0s", "1m30s", "2h5m0s"
+                "0s", "4ms", "999ms", "1s", "7.5s", "59.9s", "1m", "1m30s", "2h5m"
             ]
         );
     }

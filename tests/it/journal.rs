@@ -201,6 +201,30 @@ fn a_run_that_ended_without_its_seal_is_torn() {
 }
 
 #[test]
+fn a_record_after_the_end_is_sealed_too() {
+    let mut records = Story::refused().records();
+    let mut late = records.last().expect("records").clone();
+    late.seq += 1;
+    late.event = Event::Noted {
+        text: "looked at it together".to_owned(),
+    };
+    records.push(late);
+    let content = bytes(&records);
+    let honest = Verification {
+        records: records.len() as u64,
+        ..Verification::default()
+    };
+    assert_eq!(findings(&content), honest);
+    let text = String::from_utf8(content).expect("UTF-8");
+    let forged = text.replace("together", "alone");
+    let seal = text.lines().count() as u64;
+    assert_eq!(
+        findings(forged.as_bytes()).breaks,
+        [at((seal, Flaw::Chain))]
+    );
+}
+
+#[test]
 fn zeros_after_a_power_cut_are_a_torn_line() {
     let records = Story::held().records();
     let mut content = bytes(&records[..3]);

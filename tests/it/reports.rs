@@ -5,6 +5,7 @@ use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::outcome::Outcome;
 use chaos_gameday::model::phase::Trigger;
 use chaos_gameday::model::problem::{Problem, ProblemKind};
+use chaos_gameday::model::request::{Continuity, Proof};
 use chaos_gameday::model::state::RunState;
 use chaos_gameday::model::units::Span;
 use chaos_gameday::report::{
@@ -17,7 +18,7 @@ use crate::support::events::{Story, Weather, usual_brief};
 use crate::support::journals;
 
 fn report(story: &Story) -> Report {
-    Report::from_events(&story.records())
+    Report::from_events(story.records())
 }
 
 fn text(report: &Report) -> String {
@@ -102,6 +103,69 @@ fn every_story_has_its_outcome_and_fates() {
         ),
     ];
     assert_eq!(told, expected);
+}
+
+#[test]
+fn a_fault_that_was_never_or_only_partly_in_is_not_called_held() {
+    let in_part = |injected, trigger, cause: Cause| {
+        let mut story = Story::begun();
+        story.baseline_holds().enter(Trigger::NextStep, Some(0));
+        story.enter(Trigger::UndoRecorded, Some(0));
+        story
+            .enter(Trigger::Injected, Some(0))
+            .tell(Event::Confirmed {
+                step: 0,
+                proof: Proof {
+                    injected,
+                    planned: 2,
+                    continuity: Continuity::Same,
+                    evidence: Vec::new(),
+                },
+            });
+        story.ending(cause.clone()).undo(0, trigger).recover(0);
+        story.settle(Trigger::Recovered, cause);
+        let report = report(&story);
+        (report.verdict.exit_code, report.steps[0].fate)
+    };
+    let never = Cause::NeverInjected {
+        why: "no rule was read back".to_owned(),
+    };
+    let partly = Cause::PartlyInjected {
+        injected: 1,
+        planned: 2,
+    };
+    assert_eq!(
+        in_part(0, Trigger::NotConfirmed, never),
+        (Some(3), StepFate::NotRun)
+    );
+    assert_eq!(
+        in_part(1, Trigger::NotConfirmed, partly),
+        (Some(6), StepFate::PartlyIn)
+    );
+}
+
+#[test]
+fn a_recovery_that_is_late_or_unseen_says_so() {
+    let ended = |weather, cause: Cause| {
+        let mut story = Story::begun();
+        story.baseline_holds().inject(0).watch(30, Weather::Calm);
+        story
+            .undo(0, Trigger::HoldOver)
+            .enter(Trigger::StepsOver, None);
+        for _ in 0..60 {
+            story.watch(1, weather);
+        }
+        story.settle(Trigger::RecoveryOver, cause);
+        text(&report(&story))
+    };
+    let slos = || vec!["error-rate".to_owned()];
+    let late = ended(Weather::Storm, Cause::RecoveryLate { slos: slos() });
+    assert!(
+        late.contains("LATE: the SLOs were not back within 1m of the undo."),
+        "{late}"
+    );
+    let unseen = ended(Weather::Fog, Cause::RecoveryUnseen { slos: slos() });
+    assert!(unseen.contains("UNSEEN: the SLOs could not be read within 1m of the undo."));
 }
 
 /// Lines that a person copies may be longer; nothing else.
@@ -371,13 +435,13 @@ fn other_plans_are_named_difference_by_difference() {
         comparison.differences,
         [
             "variable RATE: unset before, 50 after",
-            "recovery.within: 1m0s before, 1m30s after",
+            "recovery.within: 1m before, 1m30s after",
             "SLO `error-rate`: < 1% for 5s, rollback on breach, rollback on no data before, \
              < 2% for 5s, rollback on breach, rollback on no data after",
             "SLO `throughput`: only before",
             "fault of step `kinesis refuses writes`: kinesis:PutRecord answers 503 \
              ServiceUnavailable before, kinesis:PutRecord answers 503 for 50% of requests after",
-            "hold of step `kinesis refuses writes`: 30s before, 1m0s after",
+            "hold of step `kinesis refuses writes`: 30s before, 1m after",
         ]
     );
 }

@@ -1,8 +1,8 @@
 //! A comparison for a person: a table of both runs, then what the plans did not have in common.
 
-use super::compare::{Change, Comparison, Figure, Measure, Row, Side};
-use super::page::Page;
-use super::wording::{date_time, length};
+use super::super::compare::{Change, Comparison, Figure, Measure, Row, Side};
+use super::super::page::Page;
+use super::super::wording::{date_time, length};
 use crate::model::units::Unit;
 
 pub(super) fn render(comparison: &Comparison) -> String {
