@@ -123,7 +123,7 @@ impl Store {
     /// # Errors
     /// There is none, or more than one, or it cannot be read.
     pub fn load_plan(&self, wanted: &str) -> Result<(PlanId, String), Problem> {
-        let id = choose("plan", "p-", wanted, self.plans()?)?;
+        let id = choose(Kept::Plan, wanted, self.plans()?)?;
         let text = disk::read_text(&self.plan_path(&id))?;
         Ok((id, text))
     }
@@ -207,7 +207,7 @@ impl Store {
             return Ok(runs.swap_remove(0));
         }
         let ids = runs.into_iter().map(|run| run.id).collect();
-        choose("run", "r-", wanted, ids).map(|id| self.run_entry(id))
+        choose(Kept::Run, wanted, ids).map(|id| self.run_entry(id))
     }
 
     /// Takes the lock of this name, or says that somebody has it.
@@ -291,11 +291,42 @@ fn lock_file(name: &str) -> String {
     )
 }
 
+/// What an id may stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Plan,
+    Run,
+}
+
+impl Kept {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Run => "run",
+        }
+    }
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Plan => "p-",
+            Self::Run => "r-",
+        }
+    }
+
+    fn maker(self) -> &'static str {
+        match self {
+            Self::Plan => "`chaos plan FILE` makes one",
+            Self::Run => "`chaos run FILE` makes one",
+        }
+    }
+}
+
 /// The one id that is meant.
-fn choose<Id>(what: &str, prefix: &str, wanted: &str, ids: Vec<Id>) -> Result<Id, Problem>
+fn choose<Id>(kept: Kept, wanted: &str, ids: Vec<Id>) -> Result<Id, Problem>
 where
     Id: std::fmt::Display + PartialEq,
 {
+    let prefix = kept.prefix();
     let start = format!("{prefix}{}", wanted.strip_prefix(prefix).unwrap_or(wanted));
     let newest: Vec<String> = ids.iter().map(ToString::to_string).collect();
     let fits = |id: &Id| id.to_string().starts_with(&start);
@@ -308,16 +339,13 @@ where
     }
     match fitting.len() {
         1 => Ok(fitting.swap_remove(0)),
-        0 => Err(unknown(what, wanted, &start, &newest)),
-        _ => Err(ambiguous(what, wanted, &fitting)),
+        0 => Err(unknown(kept, wanted, &start, &newest)),
+        _ => Err(ambiguous(kept, wanted, &fitting)),
     }
 }
 
-fn unknown(what: &str, wanted: &str, start: &str, newest: &[String]) -> Problem {
-    let maker = match what {
-        "plan" => "`chaos plan FILE` makes one",
-        _ => "`chaos run FILE` makes one",
-    };
+fn unknown(kept: Kept, wanted: &str, start: &str, newest: &[String]) -> Problem {
+    let (what, maker) = (kept.word(), kept.maker());
     let hint = if newest.is_empty() {
         format!("there is no {what} yet: {maker}")
     } else {
@@ -335,7 +363,7 @@ fn unknown(what: &str, wanted: &str, start: &str, newest: &[String]) -> Problem 
     .hint(hint)
 }
 
-fn ambiguous<Id: std::fmt::Display>(what: &str, wanted: &str, fitting: &[Id]) -> Problem {
+fn ambiguous<Id: std::fmt::Display>(kept: Kept, wanted: &str, fitting: &[Id]) -> Problem {
     let mut names: Vec<String> = fitting
         .iter()
         .take(MOST_CANDIDATES)
@@ -346,7 +374,7 @@ fn ambiguous<Id: std::fmt::Display>(what: &str, wanted: &str, fitting: &[Id]) ->
     }
     Problem::new(
         ProblemKind::Invalid,
-        format!("`{wanted}` could be {} {what}s", fitting.len()),
+        format!("`{wanted}` could be {} {}s", fitting.len(), kept.word()),
     )
     .hint(format!("write more of it: {}", names.join(", ")))
 }

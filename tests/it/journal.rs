@@ -8,7 +8,7 @@ use chaos_gameday::journal::{
     Break, Entries, Flaw, Journal, JournalEnd, LONGEST_LINE, Recorded, Torn, Verification, read,
     verify,
 };
-use chaos_gameday::model::event::{Durability, Event, Record};
+use chaos_gameday::model::event::{Durability, Event};
 use chaos_gameday::model::problem::{Problem, ProblemKind};
 use proptest::prelude::*;
 
@@ -198,6 +198,30 @@ fn a_run_that_ended_without_its_seal_is_torn() {
         breaks: Vec::new(),
     };
     assert_eq!(findings(&unsealed), expected);
+}
+
+#[test]
+fn a_record_after_the_end_is_sealed_too() {
+    let mut records = Story::refused().records();
+    let mut late = records.last().expect("records").clone();
+    late.seq += 1;
+    late.event = Event::Noted {
+        text: "looked at it together".to_owned(),
+    };
+    records.push(late);
+    let content = bytes(&records);
+    let honest = Verification {
+        records: records.len() as u64,
+        ..Verification::default()
+    };
+    assert_eq!(findings(&content), honest);
+    let text = String::from_utf8(content).expect("UTF-8");
+    let forged = text.replace("together", "alone");
+    let seal = text.lines().count() as u64;
+    assert_eq!(
+        findings(forged.as_bytes()).breaks,
+        [at((seal, Flaw::Chain))]
+    );
 }
 
 #[test]
