@@ -13,6 +13,7 @@ use crate::model::units::Span;
 use crate::plan::StoredPlan;
 use crate::policy::{self, Finding, Policy, Severity};
 use crate::run::Clock;
+use crate::view::clock_time;
 use crate::view::plan as shown;
 use crate::view::prompt::{self, Answer};
 
@@ -36,7 +37,7 @@ pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> 
     desk.printer.success(&format!(
         "approved {} until {}; next: chaos run {}",
         stored.id,
-        shown::clock_time(approval.expires_at),
+        clock_time(approval.expires_at),
         stored.id
     ));
     Ok(Exit::Done)

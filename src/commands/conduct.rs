@@ -12,7 +12,7 @@ use crate::error::Failure;
 use crate::exit::Exit;
 use crate::faults::{self, FaultDriver};
 use crate::journal::{Header, Journal, RunFolder, Store, StoreLock};
-use crate::metrics::Sources;
+use crate::metrics::{SourceSetup, Sources};
 use crate::model::approval::Approval;
 use crate::model::ids::RunId;
 use crate::model::problem::{Problem, ProblemKind};
@@ -67,7 +67,10 @@ pub(super) async fn conduct(
     let kit = Kit {
         drivers: drivers.clone(),
         gauges: Vec::new(),
-        sources: Sources::new(&admitted.plan().experiment.metrics, conduct.clients),
+        sources: Sources::new(
+            &admitted.plan().experiment.metrics,
+            &source_setup(&run, conduct.clients)?,
+        ),
         timing: Timing {
             undo_within: conduct.args.undo_timeout.as_duration(),
             ..Timing::default()
@@ -222,6 +225,20 @@ fn gauge(kit: Kit, plan: &Plan) -> Result<Kit, Failure> {
         });
     }
     Ok(Kit { gauges, ..kit })
+}
+
+fn source_setup(run: &RunId, clients: &Clients) -> Result<SourceSetup, Failure> {
+    let this_program = std::env::current_exe().map_err(|why| {
+        Problem::new(
+            ProblemKind::Unexpected,
+            format!("this program's own path cannot be found: {why}"),
+        )
+    })?;
+    Ok(SourceSetup {
+        clients: clients.clone(),
+        tag: run.to_string(),
+        this_program,
+    })
 }
 
 fn open_journal(

@@ -41,7 +41,10 @@ fn pages() -> Result<Vec<(String, String)>, Failure> {
     let mut pages = vec![("chaos.1".to_owned(), page(root.clone())?)];
     for command in root.get_subcommands() {
         let name = format!("chaos-{}", command.get_name());
-        let command = command.clone().name(name.clone()).bin_name(name.replace('-', " "));
+        let command = command
+            .clone()
+            .display_name(name.clone())
+            .bin_name(name.replacen('-', " ", 1));
         pages.push((format!("{name}.1"), page(command)?));
     }
     Ok(pages)

@@ -8,12 +8,12 @@ use crate::journal::{self, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::state::RunState;
 use crate::report::RunRow;
-use crate::view::runs as shown;
+use crate::view::{clock_time, length, list};
 
 pub(super) fn runs(desk: &Desk, args: &ListArgs) -> Result<Exit, Failure> {
     let rows: Vec<RunRow> = desk.store()?.runs()?.into_iter().map(row).collect();
     match args.output {
-        Form::Text => shown::show(&desk.printer, &rows),
+        Form::Text => show(desk, &rows),
         Form::Json => {
             let text = serde_json::to_string_pretty(&rows)
                 .map_err(|why| Problem::new(ProblemKind::Evidence, why.to_string()))?;
@@ -28,4 +28,26 @@ fn row(entry: RunEntry) -> RunRow {
         Ok(recorded) => RunRow::of(entry.id, &RunState::of(&recorded.records)),
         Err(problem) => RunRow::unreadable(entry.id, problem.message),
     }
+}
+
+fn show(desk: &Desk, rows: &[RunRow]) {
+    if rows.is_empty() {
+        desk.printer
+            .talk("no runs yet; `chaos run --sandbox examples/stream-down.yaml` makes the first");
+        return;
+    }
+    let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    let headings = ["run", "started", "experiment", "ended", "took"];
+    desk.printer.data(&list(&desk.printer, &headings, &cells));
+}
+
+fn cells(row: &RunRow) -> Vec<String> {
+    let unknown = || "unknown".to_owned();
+    vec![
+        row.id.to_string(),
+        row.started.map_or_else(unknown, clock_time),
+        row.experiment.as_ref().map_or_else(unknown, ToString::to_string),
+        row.ending().to_owned(),
+        length(row.took_ms),
+    ]
 }

@@ -62,7 +62,10 @@ fn verify(desk: &Desk, entry: &RunEntry) -> Result<Exit, Failure> {
     let found = journal::verify(&entry.journal)?;
     desk.printer.data(&format!("{}: {} records", entry.journal.display(), found.records));
     if let Some(torn) = &found.torn {
-        desk.printer.data(&format!("{torn} (tolerated: a crash leaves this)"));
+        desk.printer.data(&format!(
+            "line {}: {} (a crash leaves this; tolerated)",
+            torn.line, torn.why
+        ));
     }
     for found in &found.breaks {
         desk.printer.data(&found.to_string());

@@ -18,6 +18,7 @@ mod scalar;
 pub mod source;
 mod steps;
 mod substitute;
+pub mod template;
 pub(crate) mod tree;
 pub mod variables;
 

@@ -15,7 +15,6 @@ mod player;
 mod printer;
 pub mod prompt;
 mod render;
-pub mod runs;
 mod sanitise;
 mod setup;
 mod spark;
@@ -36,6 +35,7 @@ pub use render::{Canvas, frame};
 pub use sanitise::{escape_unprintable, sanitise, scrub};
 pub use setup::{ColorChoice, Device, Devices, Environment, Loudness, Setup, Size, Stream};
 pub use table::list;
+pub use text::{clock_time, length};
 pub use theme::{Colour, Glyphs, Tone};
 
 /// Something that shows a run.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::printer::Printer;
 use super::sanitise::sanitise;
 use super::setup::Stream;
-use super::text::{columns, left};
+use super::text::{clock_time, columns, left};
 use super::theme::{Colour, Tone};
 use crate::model::approval::{Approval, ApprovalFlaw};
 use crate::model::request::Request;
@@ -68,11 +68,6 @@ pub fn show_approvals(printer: &Printer, stored: &StoredPlan, approvals: &[Appro
     if approvals.is_empty() {
         printer.data("approved by nobody yet");
     }
-}
-
-/// UTC to the second.
-pub fn clock_time(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
 /// Narrower pages are not laid out for.

@@ -61,6 +61,11 @@ pub fn whole_seconds(milliseconds: u64) -> String {
     Span::from_secs(milliseconds / 1_000).to_string()
 }
 
+/// UTC to the second.
+pub fn clock_time(time: jiff::Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
 /// `1 rule`, `2 rules`.
 pub fn counted(count: usize, one: &str, many: &str) -> String {
     let noun = if count == 1 { one } else { many };
