@@ -48,7 +48,7 @@ impl LiveView {
         let target = if printer.can_redraw() {
             let screen = Screen {
                 printer: printer.clone(),
-                gathered: Mutex::default(),
+                redraw: Mutex::default(),
             };
             ProgressDrawTarget::term_like_with_hz(Box::new(screen), REDRAWS_PER_SECOND)
         } else {
@@ -97,8 +97,9 @@ impl View for LiveView {
             let line = telling
                 .tone
                 .paint(&canvas.glyphs.adapt(line), canvas.colour);
-            // The printer swallows what cannot be written.
-            let _ = self.bars.println(line);
+            // indicatif's own way to print pads each line to the width, which a scrollback would
+            // keep.
+            self.bars.suspend(|| self.printer.insist(&line));
         }
         self.redraw(record.elapsed_ms, state);
     }
@@ -123,7 +124,13 @@ impl Drop for LiveView {
 /// not flicker over a slow line.
 struct Screen {
     printer: Printer,
-    gathered: Mutex<String>,
+    redraw: Mutex<Redraw>,
+}
+
+#[derive(Default)]
+struct Redraw {
+    sequence: String,
+    lines: usize,
 }
 
 impl fmt::Debug for Screen {
@@ -134,12 +141,12 @@ impl fmt::Debug for Screen {
 
 impl Screen {
     fn send(&self, sequence: &str) -> io::Result<()> {
-        self.lock().push_str(sequence);
+        self.lock().sequence.push_str(sequence);
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, String> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Redraw> {
+        self.redraw.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A movement by nothing must send nothing: terminals read a zero as a one.
@@ -180,8 +187,20 @@ impl TermLike for Screen {
         self.send(&format!("{s}\r\n"))
     }
 
+    /// indicatif fills each line with blanks up to the edge and lets the terminal wrap. A terminal
+    /// that is resized then takes the whole block for one long line and folds it anew, and the next
+    /// redraw eats what stands above. So the blanks are dropped and lines are ended for real.
     fn write_str(&self, s: &str) -> io::Result<()> {
-        self.send(s)
+        if s.trim_matches(' ').is_empty() {
+            return Ok(());
+        }
+        let mut redraw = self.lock();
+        if redraw.lines > 0 {
+            redraw.sequence.push_str("\r\n");
+        }
+        redraw.lines += 1;
+        redraw.sequence.push_str(s);
+        Ok(())
     }
 
     fn clear_line(&self) -> io::Result<()> {
@@ -190,7 +209,7 @@ impl TermLike for Screen {
 
     fn flush(&self) -> io::Result<()> {
         let redraw = std::mem::take(&mut *self.lock());
-        self.printer.draw(&redraw);
+        self.printer.draw(&redraw.sequence);
         Ok(())
     }
 }

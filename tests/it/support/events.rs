@@ -94,9 +94,8 @@ impl Story {
         let mut story = Self::begun();
         story.baseline_holds().inject(0).watch(3, Weather::Calm);
         story.watch(30, Weather::Storm);
-        let cause = Cause::Breach {
-            slo: "error-rate".to_owned(),
-        };
+        let slo = "error-rate".to_owned();
+        let cause = Cause::Breach { slo };
         story.ending(cause.clone()).undo(0, Trigger::Tripped);
         story.recover(6).settle(Trigger::Recovered, cause);
         story
@@ -107,9 +106,8 @@ impl Story {
         let mut story = Self::begun();
         story.enter(Trigger::Begin, None);
         story.watch(10, Weather::Storm);
-        let cause = Cause::BaselineBroken {
-            why: vec!["SLO `error-rate` reads 30%, objective < 1%".to_owned()],
-        };
+        let why = vec!["SLO `error-rate` reads 30%, objective < 1%".to_owned()];
+        let cause = Cause::BaselineBroken { why };
         story
             .ending(cause.clone())
             .settle(Trigger::BaselineBroken, cause);
@@ -161,9 +159,8 @@ impl Story {
                 ),
             });
         }
-        let cause = Cause::UndoUnproven {
-            remaining: vec![format!("1 rule on {ENDPOINT}")],
-        };
+        let remaining = vec![format!("1 rule on {ENDPOINT}")];
+        let cause = Cause::UndoUnproven { remaining };
         story
             .ending(cause.clone())
             .settle(Trigger::UndoDeadline, cause);
@@ -313,19 +310,21 @@ impl Story {
     }
 
     fn exchange(&mut self, step: usize, purpose: Purpose, status: Option<u16>) -> &mut Self {
-        let method = match purpose {
-            Purpose::Inject => "PATCH",
-            Purpose::Undo => "DELETE",
+        let request = Request {
+            method: if purpose == Purpose::Inject {
+                "PATCH"
+            } else {
+                "DELETE"
+            }
+            .to_owned(),
+            url: format!("{ENDPOINT}/_localstack/chaos/faults"),
+            body: Some(json!([usual_rule()])),
         };
         self.tell(Event::Exchanged {
             step,
             purpose,
             exchange: Box::new(Exchange {
-                request: Request {
-                    method: method.to_owned(),
-                    url: format!("{ENDPOINT}/_localstack/chaos/faults"),
-                    body: Some(json!([usual_rule()])),
-                },
+                request,
                 status,
                 took_ms: 4,
                 request_id: None,
@@ -348,7 +347,10 @@ impl Story {
                 took_ms: 3,
             });
             if let Some(trip) = verdict.trip.filter(|_| self.phase != Phase::Recovering) {
-                let reaction = reaction(&slo, trip);
+                let reaction = match trip {
+                    Trip::Breach => slo.on_breach,
+                    Trip::Blind => slo.on_no_data,
+                };
                 self.tell(Event::Tripped {
                     slo: slo.name.clone(),
                     trip,
@@ -472,13 +474,6 @@ fn approval(digest: Digest) -> Approval {
     }
 }
 
-fn reaction(slo: &Slo, trip: Trip) -> Reaction {
-    match trip {
-        Trip::Breach => slo.on_breach,
-        Trip::Blind => slo.on_no_data,
-    }
-}
-
 /// A value that wobbles a little from second to second, always the same way.
 fn reading(slo: &Slo, weather: Weather, second: u64) -> Reading {
     let wobble = [0.0, 0.3, 0.1, 0.6, 0.2, 0.5, 0.4][(second % 7) as usize];
@@ -489,9 +484,11 @@ fn reading(slo: &Slo, weather: Weather, second: u64) -> Reading {
         (Unit::Number | Unit::Duration, true) => 2.0,
         (Unit::Number | Unit::Percent | Unit::Duration, false) => 0.3,
     };
+    // Few enough digits for JSON to give back the very same number.
+    let value = |share: f64| (threshold * (share + wobble * 0.5) * 1e6).round() / 1e6;
     match weather {
-        Weather::Calm => Reading::Value(rounded(threshold * (better + wobble * 0.5))),
-        Weather::Storm => Reading::Value(rounded(threshold * (worse + wobble * 0.5))),
+        Weather::Calm => Reading::Value(value(better)),
+        Weather::Storm => Reading::Value(value(worse)),
         Weather::Fog => Reading::NoData {
             why: "no request in the window".to_owned(),
         },
@@ -499,9 +496,4 @@ fn reading(slo: &Slo, weather: Weather, second: u64) -> Reading {
             why: "connection refused".to_owned(),
         },
     }
-}
-
-/// Few enough digits for JSON to give back the very same number.
-fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
 }

@@ -1,0 +1,184 @@
+//! Frames of the live view and the last words of a run.
+
+use chaos_gameday::model::event::Record;
+use chaos_gameday::model::phase::Phase;
+use chaos_gameday::model::sample::{Reading, SloState};
+use chaos_gameday::model::state::RunState;
+use chaos_gameday::view::{Canvas, Colour, Glyphs, closing, frame};
+use proptest::prelude::*;
+
+use super::canvas;
+use crate::support::events::{Story, Weather, slo, usual_brief};
+
+/// The frame at three widths, one after the other.
+fn frames(records: &[Record], later_ms: u64) -> String {
+    let state = RunState::of(records);
+    let drawn = [60, 80, 200].map(|width| {
+        let lines = frame(&state, state.elapsed_ms + later_ms, canvas(width));
+        format!("{}\n{}", "=".repeat(width), lines.join("\n"))
+    });
+    drawn.join("\n")
+}
+
+#[test]
+fn frame_of_a_baseline() {
+    insta::assert_snapshot!(frames(&Story::held().first_ms(5_500), 400));
+}
+
+#[test]
+fn frame_in_the_middle_of_a_breach() {
+    insta::assert_snapshot!(frames(&Story::deviated().first_ms(16_500), 300));
+}
+
+#[test]
+fn frame_while_undoing_after_a_failed_attempt() {
+    insta::assert_snapshot!(frames(&Story::stuck().first_ms(42_600), 700));
+}
+
+#[test]
+fn frame_of_a_stuck_run() {
+    insta::assert_snapshot!(frames(&Story::stuck().records(), 0));
+}
+
+#[test]
+fn frame_of_a_run_that_sees_nothing() {
+    let mut story = Story::begun();
+    story.baseline_holds().inject(0).watch(4, Weather::Fog);
+    insta::assert_snapshot!(frames(&story.records(), 0));
+}
+
+#[test]
+fn frame_before_the_first_event() {
+    assert_eq!(
+        frame(&RunState::default(), 0, canvas(80)),
+        ["waiting for the run to begin"]
+    );
+}
+
+#[test]
+fn frame_without_unicode_has_the_same_words() {
+    let state = RunState::of(&Story::deviated().first_ms(16_500));
+    let plain = Canvas {
+        glyphs: Glyphs::Ascii,
+        ..canvas(80)
+    };
+    let lines = frame(&state, 16_800, plain);
+    assert!(lines.iter().all(|line| line.is_ascii()), "{lines:#?}");
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn frame_with_colours_says_the_same_as_without() {
+    let state = RunState::of(&Story::deviated().first_ms(16_500));
+    let coloured = Canvas {
+        colour: Colour::On,
+        ..canvas(80)
+    };
+    let bare: Vec<String> = frame(&state, 16_800, coloured)
+        .iter()
+        .map(|line| console::strip_ansi_codes(line).into_owned())
+        .collect();
+    assert!(frame(&state, 16_800, coloured).join("").contains('\u{1b}'));
+    assert_eq!(bare, frame(&state, 16_800, canvas(80)));
+}
+
+#[test]
+fn of_a_thousand_slos_the_worst_twenty_are_shown_and_the_rest_is_counted() {
+    let mut brief = usual_brief();
+    brief.slos = (0..1_000)
+        .map(|number| slo(&format!("shard-{number}"), "< 1%", 30))
+        .collect();
+    brief.slos[700] = slo("shard-700", "> 90%", 30);
+    let mut story = Story::begun_with(brief);
+    story.baseline_holds().inject(0);
+    let state = RunState::of(&story.records());
+    let lines = frame(&state, state.elapsed_ms, canvas(80));
+    assert_eq!(lines.len(), 2 + 20 + 1 + 1);
+    assert_eq!(
+        lines[22],
+        "  the worst 20 of 1000 SLOs; 980 more, 980 of them ok"
+    );
+    let mut state = state;
+    state.slos[700].state = Some(SloState::Breaching);
+    let lines = frame(&state, state.elapsed_ms, canvas(80));
+    assert!(lines[2].starts_with("! shard-700 "), "{}", lines[2]);
+}
+
+#[test]
+fn a_low_terminal_shows_fewer_slos_rather_than_losing_the_last_lines() {
+    let mut brief = usual_brief();
+    brief.slos = (0..30)
+        .map(|number| slo(&format!("shard-{number}"), "< 1%", 30))
+        .collect();
+    let mut story = Story::begun_with(brief);
+    story.baseline_holds().inject(0);
+    let state = RunState::of(&story.records());
+    let low = Canvas {
+        height: 12,
+        ..canvas(80)
+    };
+    let lines = frame(&state, state.elapsed_ms, low);
+    assert!(lines.len() < 12, "{lines:#?}");
+    assert!(lines[lines.len() - 1].starts_with("in place: 1 rule"));
+}
+
+#[test]
+fn closings_of_every_outcome() {
+    let stories = [
+        Story::held(),
+        Story::deviated(),
+        Story::refused(),
+        Story::aborted(),
+        Story::inconclusive(),
+        Story::stuck(),
+    ];
+    let closings = stories.map(|story| {
+        let state = RunState::of(&story.records());
+        let mut lines = closing::summary(&state, canvas(80));
+        lines.extend(closing::by_hand(&state, canvas(80)));
+        lines.join("\n")
+    });
+    insta::assert_snapshot!(closings.join("\n"));
+}
+
+#[test]
+fn a_run_without_an_end_says_so_and_how_to_undo_it() {
+    let state = RunState::of(&Story::held().until(Phase::Observing));
+    let summary = closing::summary(&state, canvas(80));
+    assert_eq!(summary[1], "no end: nobody wrote down how this run ended");
+    assert_eq!(closing::by_hand(&state, canvas(80)).len(), 3);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_line_is_wider_than_the_canvas(
+        name in "\\PC{0,40}",
+        width in 0_usize..130,
+        height in 0_usize..30,
+        events in 0_usize..200,
+        later_ms in prop_oneof![0_u64..100_000, Just(u64::MAX)],
+        value in any::<f64>(),
+        glyphs in prop_oneof![Just(Glyphs::Unicode), Just(Glyphs::Ascii)],
+        colour in prop_oneof![Just(Colour::On), Just(Colour::Off)],
+    ) {
+        let mut brief = usual_brief();
+        brief.slos[1].name = name.clone();
+        brief.steps[0].name = name;
+        let mut story = Story::begun_with(brief);
+        story.baseline_holds().inject(0).watch(40, Weather::Storm);
+        let records = story.records();
+        let mut state = RunState::of(&records[..events.min(records.len())]);
+        for record in &mut state.slos {
+            record.reading = Some(Reading::Value(value));
+            record.history.push_back((state.elapsed_ms, value));
+        }
+        let canvas = Canvas { width, height, glyphs, colour };
+        let mut lines = frame(&state, later_ms, canvas);
+        lines.extend(closing::summary(&state, canvas));
+        for line in lines {
+            prop_assert!(console::measure_text_width(&line) <= width, "{line:?}");
+        }
+    }
+}
