@@ -203,3 +203,17 @@ async fn not_here() -> Response {
     let body = json!({"error": format!("not found; there is {pages}")});
     (StatusCode::NOT_FOUND, Json(body)).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::base64;
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        let vectors = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
+        let expected = [
+            "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy",
+        ];
+        assert_eq!(vectors.map(|text| base64(text.as_bytes())), expected);
+    }
+}

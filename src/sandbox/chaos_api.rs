@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{any, get};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
@@ -38,8 +38,9 @@ pub(super) fn routes() -> Router<Arc<Edge>> {
         )
         .route("/_localstack/health", get(health))
         .route("/_localstack/info", get(info))
-        .route("/_localstack", get(not_here).fallback(not_here))
-        .route("/_localstack/{*path}", get(not_here).fallback(not_here))
+        .route("/_localstack", any(not_here))
+        .route("/_localstack/", any(not_here))
+        .route("/_localstack/{*path}", any(not_here))
         .method_not_allowed_fallback(method_not_allowed)
 }
 

@@ -184,3 +184,58 @@ fn json_answer(call: &Call, status: StatusCode, body: &Value) -> Response {
     };
     (status, [(CONTENT_TYPE, kind)], body.to_string()).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(service: &str, operation: Option<&str>, region: &str) -> Option<Call> {
+        Some(Call {
+            service: service.to_owned(),
+            operation: operation.map(str::to_owned),
+            region: region.to_owned(),
+        })
+    }
+
+    #[test]
+    fn a_call_is_named_by_its_target_and_the_scope_it_was_signed_for() {
+        let put = "Kinesis_20131202.PutRecord";
+        let signed =
+            "AWS4-HMAC-SHA256 Credential=k/20260101/eu-west-1/states/aws4_request, Signature=0";
+        let torn = "AWS4-HMAC-SHA256 Credential=k/eu-west-1";
+        let cases = [
+            (
+                Some(put),
+                Some(signed),
+                call("kinesis", Some("PutRecord"), "eu-west-1"),
+            ),
+            (
+                Some(put),
+                None,
+                call("kinesis", Some("PutRecord"), "us-east-1"),
+            ),
+            (
+                Some(put),
+                Some(torn),
+                call("kinesis", Some("PutRecord"), "us-east-1"),
+            ),
+            (
+                Some("AWSStepFunctions.ListActivities"),
+                Some(signed),
+                call("stepfunctions", Some("ListActivities"), "eu-west-1"),
+            ),
+            (None, Some(signed), call("stepfunctions", None, "eu-west-1")),
+            (None, Some(torn), None),
+            (None, None, None),
+        ];
+        for (target, authorization, expected) in cases {
+            let mut headers = HeaderMap::new();
+            for (name, value) in [("x-amz-target", target), ("authorization", authorization)] {
+                if let Some(value) = value {
+                    headers.insert(name, value.parse().unwrap());
+                }
+            }
+            assert_eq!(named(&headers), expected, "{target:?} {authorization:?}");
+        }
+    }
+}

@@ -11,6 +11,8 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 const MOST_ORDERS: usize = 50_000;
+/// Bounds the work that one new order makes when many old ones are pending.
+const LOOKED_AT_ONCE: usize = 16;
 const MOST_LISTED_LETTERS: usize = 1_000;
 
 /// Names one order through all hops.
@@ -112,7 +114,7 @@ impl Books {
     fn change(&mut self, id: &OrderId, change: impl FnOnce(&mut Order)) {
         if !self.orders.contains_key(id) {
             self.seen.push_back(Arc::clone(id));
-            self.forget_one();
+            self.forget_old_ones();
         }
         let order = self.orders.entry(Arc::clone(id)).or_default();
         let before = order.share();
@@ -136,18 +138,20 @@ impl Books {
         }
     }
 
-    /// Keeps the memory bounded; an order that is still pending goes to the back instead.
-    fn forget_one(&mut self) {
-        if self.seen.len() <= MOST_ORDERS {
-            return;
-        }
-        let Some(oldest) = self.seen.pop_front() else {
-            return;
-        };
-        if self.orders.get(&oldest).is_some_and(Order::is_pending) {
-            self.seen.push_back(oldest);
-        } else {
-            self.orders.remove(&oldest);
+    /// Keeps the memory bounded; orders that are still pending go to the back instead.
+    fn forget_old_ones(&mut self) {
+        for _ in 0..LOOKED_AT_ONCE {
+            if self.seen.len() <= MOST_ORDERS {
+                return;
+            }
+            let Some(oldest) = self.seen.pop_front() else {
+                return;
+            };
+            if self.orders.get(&oldest).is_some_and(Order::is_pending) {
+                self.seen.push_back(oldest);
+            } else {
+                self.orders.remove(&oldest);
+            }
         }
     }
 
@@ -255,5 +259,64 @@ impl Ledger {
     /// Answers of `POST /orders` by status.
     pub(super) fn answers(&self) -> BTreeMap<u16, u64> {
         self.books().answers.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ledger_forgets_old_orders_but_none_that_is_pending_and_no_sum() {
+        let ledger = Ledger::default();
+        let pending: OrderId = "pending".into();
+        ledger.accept(&pending);
+        for number in 0..MOST_ORDERS + 10 {
+            ledger.store(&number.to_string().into());
+        }
+        assert_eq!(ledger.books().orders.len(), MOST_ORDERS);
+        assert!(ledger.is_accepted(&pending));
+        let expected = Totals {
+            accepted: 1,
+            pending: 1,
+            stored: MOST_ORDERS as u64 + 10,
+            ..Totals::default()
+        };
+        assert_eq!(ledger.totals(), expected);
+    }
+
+    #[test]
+    fn a_metric_that_arrives_after_all_is_no_longer_silent() {
+        let ledger = Ledger::default();
+        let id: OrderId = "a".into();
+        ledger.accept(&id);
+        ledger.store(&id);
+        ledger.lose_metric(&id);
+        assert_eq!(ledger.totals().silent, 1);
+        ledger.store(&id);
+        ledger.count(&id);
+        let expected = Totals {
+            accepted: 1,
+            stored: 1,
+            counted: 1,
+            duplicated: 1,
+            ..Totals::default()
+        };
+        assert_eq!(ledger.totals(), expected);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_oldest_pending_order_is_the_one_accepted_first_and_not_done() {
+        let ledger = Ledger::default();
+        let [first, second]: [OrderId; 2] = ["first".into(), "second".into()];
+        ledger.accept(&first);
+        tokio::time::advance(Duration::from_secs(2)).await;
+        ledger.accept(&second);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(ledger.oldest_pending(), Duration::from_secs(3));
+        ledger.store(&first);
+        assert_eq!(ledger.oldest_pending(), Duration::from_secs(1));
+        ledger.dead_letter(&second, "stream to table", String::new());
+        assert_eq!(ledger.oldest_pending(), Duration::ZERO);
     }
 }

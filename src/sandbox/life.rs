@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 /// Ends every `Life` made from it when it is dropped.
+#[derive(Debug)]
 pub(super) struct LifeOwner {
     end: watch::Sender<()>,
     last_one_gone: mpsc::Receiver<()>,

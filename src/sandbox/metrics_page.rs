@@ -3,30 +3,47 @@
 use std::fmt::Write;
 
 use super::app::App;
+use super::ledger::Totals;
 
 /// Renders the page.
 pub(super) fn render(app: &App) -> String {
-    let totals = app.ledger.totals();
     let mut page = String::new();
     family(&mut page, "sandbox_app", "info", "Version of the app.");
+    let version = app.version;
     line(
         &mut page,
-        &format!("sandbox_app_info{{version=\"{}\"}} 1", app.version),
+        &format!("sandbox_app_info{{version=\"{version}\"}} 1"),
     );
     let help = "Answers of POST /orders by status.";
     family(&mut page, "http_requests", "counter", help);
     for (code, answers) in app.ledger.answers() {
+        let labels = format!("code=\"{code}\"");
         line(
             &mut page,
-            &format!("http_requests_total{{code=\"{code}\"}} {answers}"),
+            &format!("http_requests_total{{{labels}}} {answers}"),
         );
     }
-    for (name, value, help) in [
-        (
-            "orders_accepted",
-            totals.accepted,
-            "Orders that a caller was told are accepted.",
-        ),
+    let totals = app.ledger.totals();
+    for (name, value, help) in counters(&totals) {
+        family(&mut page, name, "counter", help);
+        line(&mut page, &format!("{name}_total {value}"));
+    }
+    for (name, value, help) in gauges(app, &totals) {
+        family(&mut page, name, "gauge", help);
+        line(&mut page, &format!("{name} {value}"));
+    }
+    line(&mut page, "# EOF");
+    page
+}
+
+/// Name, value and meaning of what only grows.
+fn counters(totals: &Totals) -> [(&'static str, u64, &'static str); 7] {
+    let told = "Orders that a caller was told are accepted.";
+    let repeated = "Deliveries of an order beyond its first.";
+    let retried = "Attempts of an AWS call beyond its first.";
+    let put_aside = "Orders in the dead-letter queue.";
+    [
+        ("orders_accepted", totals.accepted, told),
         (
             "orders_refused",
             totals.refused,
@@ -38,53 +55,25 @@ pub(super) fn render(app: &App) -> String {
             totals.counted,
             "Orders whose metric arrived.",
         ),
-        (
-            "orders_dead_lettered",
-            totals.dead_lettered,
-            "Orders in the dead-letter queue.",
-        ),
-        (
-            "orders_duplicated",
-            totals.duplicated,
-            "Deliveries of an order beyond its first.",
-        ),
-        (
-            "aws_retries",
-            totals.retries,
-            "Attempts of an AWS call beyond its first.",
-        ),
-    ] {
-        family(&mut page, name, "counter", help);
-        line(&mut page, &format!("{name}_total {value}"));
-    }
-    let oldest = app.ledger.oldest_pending().as_secs_f64();
-    for (name, value, help) in [
-        (
-            "orders_silent",
-            totals.silent as f64,
-            "Accepted orders whose metric was lost without a word.",
-        ),
-        (
-            "orders_pending",
-            totals.pending as f64,
-            "Accepted orders that wait to be stored.",
-        ),
-        (
-            "orders_oldest_pending_seconds",
-            oldest,
-            "How long the oldest of them has been waiting.",
-        ),
-        (
-            "sandbox_uptime_seconds",
-            app.uptime().as_secs_f64(),
-            "Time since the start.",
-        ),
-    ] {
-        family(&mut page, name, "gauge", help);
-        line(&mut page, &format!("{name} {value}"));
-    }
-    line(&mut page, "# EOF");
-    page
+        ("orders_dead_lettered", totals.dead_lettered, put_aside),
+        ("orders_duplicated", totals.duplicated, repeated),
+        ("aws_retries", totals.retries, retried),
+    ]
+}
+
+/// Name, value and meaning of what may also shrink.
+fn gauges(app: &App, totals: &Totals) -> [(&'static str, f64, &'static str); 4] {
+    let silent = "Accepted orders whose metric was lost without a word.";
+    let pending = "Accepted orders that wait to be stored.";
+    let oldest = "How long the oldest of them has been waiting.";
+    let waited = app.ledger.oldest_pending().as_secs_f64();
+    let uptime = app.uptime().as_secs_f64();
+    [
+        ("orders_silent", totals.silent as f64, silent),
+        ("orders_pending", totals.pending as f64, pending),
+        ("orders_oldest_pending_seconds", waited, oldest),
+        ("sandbox_uptime_seconds", uptime, "Time since the start."),
+    ]
 }
 
 fn family(page: &mut String, name: &str, kind: &str, help: &str) {

@@ -85,6 +85,7 @@ pub struct SandboxSettings {
 }
 
 /// A running sandbox. Dropping it ends everything that it runs.
+#[derive(Debug)]
 pub struct Sandbox {
     app_url: String,
     aws_url: String,

@@ -177,6 +177,7 @@ impl RuleBook {
         self.rules.iter().map(|rule| rule.sent.clone()).collect()
     }
 
+    /// Fails never; it has the shape of the other changes.
     pub(super) fn replace(&mut self, rules: Vec<Rule>) -> Result<(), InvalidBody> {
         self.rules = rules;
         Ok(())

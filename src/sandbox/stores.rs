@@ -58,6 +58,7 @@ impl Stores {
             ("dynamodb", "GetItem") => Self::get_item,
             ("dynamodb", "Scan") => Self::scan,
             ("cloudwatch", "PutMetricData") => Self::put_metric_data,
+            ("cloudwatch", "GetMetricStatistics") => Self::get_metric_statistics,
             (service, operation) => {
                 return Err(AwsError {
                     status: 501,
@@ -135,6 +136,19 @@ impl Stores {
             sum.total += value;
         }
         Ok(json!({}))
+    }
+
+    /// One datapoint since the start: the sandbox has no periods.
+    fn get_metric_statistics(&mut self, body: &Value) -> Result<Value, AwsError> {
+        let name = text(body, "MetricName")?;
+        let sum = self
+            .metrics
+            .get(&(text(body, "Namespace")?.to_owned(), name.to_owned()));
+        let datapoints: Vec<Value> = sum
+            .map(|sum| json!({"SampleCount": sum.count, "Sum": sum.total}))
+            .into_iter()
+            .collect();
+        Ok(json!({"Label": name, "Datapoints": datapoints}))
     }
 }
 
@@ -250,4 +264,62 @@ fn known(body: &Value, field: &str) -> Result<(), AwsError> {
     }
     let message = format!("there is no '{name}', only '{ORDERS}'");
     Err(AwsError::sender("ResourceNotFoundException", message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sequences(answer: &Value) -> Vec<&str> {
+        let records = answer["Records"].as_array().unwrap();
+        records
+            .iter()
+            .map(|record| record["SequenceNumber"].as_str().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn an_iterator_gives_what_follows_and_lets_go_of_what_was_read() {
+        let mut stream = Stream::default();
+        for key in ["a", "b", "c"] {
+            stream.append(key, "payload").unwrap();
+        }
+        let first = stream.read(0, 2);
+        assert_eq!(sequences(&first), ["0", "1"]);
+        assert_eq!(first["NextShardIterator"], iterator_at(2));
+        assert_eq!(sequences(&stream.read(0, 9)), ["0", "1", "2"]);
+        assert_eq!(sequences(&stream.read(2, 9)), ["2"]);
+        assert_eq!(sequences(&stream.read(0, 9)), ["2"]);
+        assert_eq!(stream.bytes, "payload".len());
+        // Beyond the newest there is nothing yet, and nothing is skipped.
+        assert_eq!(sequences(&stream.read(99, 9)), [""; 0]);
+        assert_eq!(stream.append("d", ""), Ok(3));
+    }
+
+    #[test]
+    fn a_full_stream_throttles_until_it_is_read() {
+        let mut stream = Stream::default();
+        for _ in 0..MOST_RECORDS {
+            stream.append("a", "").unwrap();
+        }
+        let throttled = stream.append("a", "").unwrap_err();
+        assert_eq!(throttled.code, "ProvisionedThroughputExceededException");
+        stream.read(1, 1);
+        assert_eq!(stream.append("a", ""), Ok(MOST_RECORDS as u64));
+        let mut stream = Stream::default();
+        let half = "x".repeat(MOST_RECORD_BYTES / 2);
+        assert!(stream.append("a", &half).is_ok());
+        assert!(stream.append("a", &half).is_ok());
+        assert!(stream.append("a", "x").is_err());
+    }
+
+    #[test]
+    fn a_full_table_lets_go_of_its_oldest_item() {
+        let mut table = Table::default();
+        for number in 0..=MOST_ITEMS {
+            table.put(number.to_string(), json!(number));
+        }
+        assert_eq!(table.items.len(), MOST_ITEMS);
+        assert_eq!(table.in_order().next(), Some(&json!(1)));
+    }
 }

@@ -81,18 +81,24 @@ impl Bench {
         status
     }
 
-    /// Asks for the status until these fields of it are as wanted, and returns it.
-    pub async fn status_once(&self, wanted: Value) -> Value {
+    /// Asks for the status until it is as wanted, and returns it.
+    pub async fn status_when(&self, wanted: impl Fn(&Value) -> bool) -> Value {
         let give_up = Instant::now() + Duration::from_secs(8);
         loop {
             let status = self.status().await;
-            let mut fields = wanted.as_object().unwrap().iter();
-            if fields.all(|(field, value)| status[field] == *value) {
+            if wanted(&status) {
                 return status;
             }
-            assert!(Instant::now() < give_up, "{wanted} never came: {status}");
+            assert!(Instant::now() < give_up, "it stays at {status}");
             sleep(Duration::from_millis(20)).await;
         }
+    }
+
+    /// Asks for the status until these fields of it are as wanted, and returns it.
+    pub async fn status_once(&self, wanted: Value) -> Value {
+        let wanted = wanted.as_object().unwrap();
+        self.status_when(|status| wanted.iter().all(|(field, value)| status[field] == *value))
+            .await
     }
 
     /// An AWS call signed for a region, as `Kinesis_20131202.PutRecord`.
