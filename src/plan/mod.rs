@@ -11,6 +11,7 @@ pub mod load;
 mod parse;
 pub mod problems;
 mod scalar;
+pub mod schema;
 pub mod source;
 mod steps;
 mod substitute;
@@ -19,6 +20,7 @@ pub mod variables;
 
 pub use load::{Loaded, load_experiment};
 pub use problems::{DocumentError, DocumentProblem};
+pub use schema::experiment_schema;
 pub use source::{Source, read_source};
 pub use tree::Spans;
 pub use variables::{UsedVariable, VariableSource, Variables, parse_flag, read_variable_file};
