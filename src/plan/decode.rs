@@ -11,7 +11,7 @@ use std::str::FromStr;
 use serde_json::{Map, Number, Value};
 
 use super::problems::{Found, Problems};
-use super::scalar::{Resolved, Scalar};
+use super::scalar::{Origin, Resolved, Scalar};
 use super::tree::{Content, Entry, Node, key_path};
 use crate::model::problem::Problem;
 use crate::model::units::Span;
@@ -56,23 +56,33 @@ impl<'t> Cursor<'t> {
         help: impl Into<String>,
         also: Option<(&Cursor<'_>, &'static str)>,
     ) {
-        self.problems.add(Found {
+        self.add(Found {
             message: message.into(),
             help: Some(help.into()),
-            place: Some(self.place.clone()),
-            path: self.path.clone(),
             also: also.map(|(cursor, words)| (cursor.place.clone(), words)),
+            ..Found::default()
         });
     }
 
     fn report_problem(&self, problem: Problem) {
-        self.problems.add(Found {
+        self.add(Found {
             message: problem.message,
             help: problem.hint,
-            place: Some(self.place.clone()),
-            path: self.path.clone(),
-            also: None,
+            ..Found::default()
         });
+    }
+
+    /// Of a value that is lost, the reader already knows why.
+    fn add(&self, found: Found) {
+        let lost =
+            matches!(&self.node.content, Content::Scalar(scalar) if scalar.origin == Origin::Lost);
+        if !lost {
+            self.problems.add(Found {
+                place: Some(self.place.clone()),
+                path: self.path.clone(),
+                ..found
+            });
+        }
     }
 
     fn wrong_type(&self, wanted: &str, help: impl Into<String>) {
@@ -82,7 +92,10 @@ impl<'t> Cursor<'t> {
 
     /// What this place is called in a message: `` `hold` ``, or `this` for an item of a list.
     pub(crate) fn name(&self) -> String {
-        if self.path.ends_with(']') || self.path.is_empty() {
+        if self.path.is_empty() {
+            return "the document".to_owned();
+        }
+        if self.path.ends_with(']') {
             return "this".to_owned();
         }
         let last = self.path.rsplit('.').next().unwrap_or(&self.path);
@@ -105,7 +118,9 @@ impl<'t> Cursor<'t> {
 
     fn scalar(&self) -> Option<&'t Scalar> {
         match &self.node.content {
-            Content::Scalar(scalar) if !scalar.is_null() => Some(scalar),
+            Content::Scalar(scalar) if scalar.origin != Origin::Lost && !scalar.is_null() => {
+                Some(scalar)
+            }
             Content::Scalar(_) | Content::List(_) | Content::Map(_) => None,
         }
     }
@@ -289,10 +304,8 @@ impl<'t> Cursor<'t> {
         known: &'static [&'static str],
         refused: &[Refused],
     ) -> Option<Fields<'t>> {
-        let fields = self.open_fields(&format!(
-            "write `key: value` lines; the keys are {}",
-            listed(known)
-        ))?;
+        let help = format!("write `key: value` lines; the keys are {}", listed(known));
+        let fields = self.open_fields(known, &help)?;
         for entry in fields.entries {
             if let Some(refused) = refused.iter().find(|refused| refused.key == entry.key) {
                 fields.report_key(entry, refused.message.to_owned(), refused.help.to_owned());
@@ -309,13 +322,14 @@ impl<'t> Cursor<'t> {
 
     /// A map with keys of the reader's own choice.
     pub(crate) fn free_fields(&self) -> Option<Fields<'t>> {
-        self.open_fields("write `key: value` lines")
+        self.open_fields(&[], "write `key: value` lines")
     }
 
-    fn open_fields(&self, help: &str) -> Option<Fields<'t>> {
+    fn open_fields(&self, known: &'static [&'static str], help: &str) -> Option<Fields<'t>> {
         match &self.node.content {
             Content::Map(entries) => Some(Fields {
                 cursor: self.clone(),
+                known,
                 entries,
             }),
             Content::Scalar(_) | Content::List(_) => {
@@ -365,6 +379,7 @@ pub(crate) struct Refused {
 /// A map that is being read.
 pub(crate) struct Fields<'t> {
     cursor: Cursor<'t>,
+    known: &'static [&'static str],
     entries: &'t [Entry],
 }
 
@@ -405,6 +420,13 @@ impl<'t> Fields<'t> {
         self.entries.iter().any(|entry| entry.key == key)
     }
 
+    /// Whether an unknown key is probably meant to be one of these, which its own problem says.
+    fn has_misspelt(&self, keys: &[&str]) -> bool {
+        self.entries.iter().any(|entry| {
+            !self.known.contains(&entry.key.as_str()) && nearest(&entry.key, keys).is_some()
+        })
+    }
+
     /// The value of a key that may be missing; a key without a value is a mistake all the same,
     /// since nobody can tell whether the default was meant.
     pub(crate) fn optional(&self, key: &str) -> Option<Cursor<'t>> {
@@ -422,7 +444,7 @@ impl<'t> Fields<'t> {
 
     /// The value of a key that must be there; `example` shows how it is written.
     pub(crate) fn required(&self, key: &str, example: &str) -> Option<Cursor<'t>> {
-        if !self.has(key) {
+        if !self.has(key) && !self.has_misspelt(&[key]) {
             let place = match self.cursor.path.as_str() {
                 "" => "the document".to_owned(),
                 path => format!("`{path}`"),
@@ -445,12 +467,7 @@ impl<'t> Fields<'t> {
         match present.as_slice() {
             [key] => self.optional(key).map(|cursor| (*key, cursor)),
             [] => {
-                // A misspelt one has already been told, and says the same.
-                if self
-                    .entries
-                    .iter()
-                    .all(|entry| nearest(&entry.key, keys).is_none())
-                {
+                if !self.has_misspelt(keys) {
                     let message = format!("exactly one of {} has to stand here", listed(keys));
                     self.cursor.report(message, format!("add `{example}`"));
                 }

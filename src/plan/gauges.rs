@@ -380,8 +380,7 @@ fn json_path(cursor: &Cursor<'_>) -> Option<String> {
         Err(why) => {
             cursor.report(
                 format!(
-                    "`{text}` is no JSON path: {} at character {}",
-                    why.message(),
+                    "`{text}` is no JSON path: it breaks at character {}",
                     why.position()
                 ),
                 "write one as RFC 9535 has it: `$.queue.depth`, `$.items[0].age`",

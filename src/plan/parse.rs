@@ -172,10 +172,11 @@ impl Builder<'_> {
             Event::DocumentStart(_) => self.next_document(range),
             Event::Alias(anchor) => self.alias(anchor, range),
             Event::Scalar(text, style, anchor, tag) => {
+                let (style, origin) = self.style(style, tag.as_deref(), &range);
                 let scalar = Scalar {
-                    style: self.style(style, tag.as_deref(), &range),
                     text: text.into_owned(),
-                    origin: Origin::Written,
+                    style,
+                    origin,
                 };
                 self.charge(1, scalar.text.len(), &range)?;
                 let node = Node {
@@ -359,18 +360,25 @@ impl Builder<'_> {
         maps.into_iter().flatten().collect()
     }
 
-    fn style(&self, style: ScalarStyle, tag: Option<&Tag>, range: &Range<usize>) -> Style {
-        let suffix = tag
-            .filter(|tag| tag.is_yaml_core_schema())
-            .map(|tag| tag.suffix.as_str());
-        match (tag, suffix) {
-            (_, Some("str")) => Style::Quoted,
-            (_, Some("int" | "float" | "bool" | "null")) => Style::Plain,
-            (None, _) if style == ScalarStyle::Plain => Style::Plain,
-            (None, _) => Style::Quoted,
-            (Some(tag), _) => {
+    fn style(
+        &self,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        range: &Range<usize>,
+    ) -> (Style, Origin) {
+        let Some(tag) = tag else {
+            let bare = style == ScalarStyle::Plain;
+            let style = if bare { Style::Plain } else { Style::Quoted };
+            return (style, Origin::Written);
+        };
+        match tag.suffix.as_str() {
+            "str" if tag.is_yaml_core_schema() => (Style::Quoted, Origin::Written),
+            "int" | "float" | "bool" | "null" if tag.is_yaml_core_schema() => {
+                (Style::Plain, Origin::Written)
+            }
+            _ => {
                 self.refuse_tag(tag, range);
-                Style::Quoted
+                (Style::Quoted, Origin::Lost)
             }
         }
     }

@@ -18,6 +18,8 @@ pub(crate) enum Origin {
     Written,
     /// A variable filled in at least a part of it.
     Filled,
+    /// It could not be made out, and that has been told; nothing more is said about it.
+    Lost,
 }
 
 /// A scalar that has not been given a type yet: which it is depends on who reads it.
@@ -46,6 +48,7 @@ impl Scalar {
         match (self.style, self.origin) {
             (Style::Quoted, _) => Resolved::Text,
             (Style::Plain, Origin::Written) => core_schema(&self.text),
+            (Style::Plain, Origin::Lost) => Resolved::Text,
             (Style::Plain, Origin::Filled) => match core_schema(&self.text) {
                 Resolved::Null => Resolved::Text,
                 other @ (Resolved::Bool(_)
@@ -73,7 +76,7 @@ impl Scalar {
     pub(crate) fn as_number(&self) -> Option<f64> {
         let resolved = match self.origin {
             Origin::Filled => core_schema(&self.text),
-            Origin::Written => self.resolve(),
+            Origin::Written | Origin::Lost => self.resolve(),
         };
         match resolved {
             // Exact up to 2^53, and every range that we check ends far below.

@@ -81,19 +81,27 @@ impl Filler<'_> {
             match piece {
                 Piece::Literal(text) => filled.push_str(text),
                 Piece::Reference(inner) => {
-                    scalar.origin = Origin::Filled;
                     let place = self.place_of(span, inner);
-                    filled.push_str(&self.value_of(inner, place, path).unwrap_or_default());
+                    let value = self.value_of(inner, place, path);
+                    scalar.origin = match (scalar.origin, &value) {
+                        (Origin::Lost, _) | (_, None) => Origin::Lost,
+                        (Origin::Written | Origin::Filled, Some(_)) => Origin::Filled,
+                    };
+                    filled.push_str(&value.unwrap_or_default());
                 }
-                Piece::Open(rest) => self.problems.add(Found {
-                    message: "`${` begins a variable that never ends".to_owned(),
-                    help: Some(
-                        "close it with `}`, or write `$${` where `${` itself is meant".to_owned(),
-                    ),
-                    place: Some(self.place_of(span, rest)),
-                    path: path.to_owned(),
-                    also: None,
-                }),
+                Piece::Open(rest) => {
+                    scalar.origin = Origin::Lost;
+                    self.problems.add(Found {
+                        message: "`${` begins a variable that never ends".to_owned(),
+                        help: Some(
+                            "close it with `}`, or write `$${` where `${` itself is meant"
+                                .to_owned(),
+                        ),
+                        place: Some(self.place_of(span, rest)),
+                        path: path.to_owned(),
+                        also: None,
+                    });
+                }
             }
             if self.filled + filled.len() > MOST_FILLED {
                 self.too_much(span, path);
