@@ -10,7 +10,20 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The clients that drivers and metric sources share.
 #[derive(Debug, Clone)]
 pub struct Clients {
-    http: reqwest::Client,
+    proxied: reqwest::Client,
+    direct: reqwest::Client,
+}
+
+/// Whether a URL names this machine by its very host: `localhost`, `*.localhost`, a loopback
+/// address. Nothing is looked up, since a name that resolves to loopback now may resolve to something
+/// else a moment later.
+pub fn is_loopback(url: &str) -> bool {
+    match url::Url::parse(url).as_ref().map(url::Url::host) {
+        Ok(Some(url::Host::Ipv4(address))) => address.is_loopback(),
+        Ok(Some(url::Host::Ipv6(address))) => address.is_loopback(),
+        Ok(Some(url::Host::Domain(name))) => name == "localhost" || name.ends_with(".localhost"),
+        Ok(None) | Err(_) => false,
+    }
 }
 
 impl Clients {
@@ -24,23 +37,63 @@ impl Clients {
     pub fn new() -> Result<Self, Problem> {
         // A second installation reports an error that means "there is one already": all we need.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("chaos-gameday/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|why| {
-                Problem::new(
-                    ProblemKind::Unexpected,
-                    format!("no HTTP client can be made here: {why}"),
-                )
-                .hint("check SSL_CERT_FILE and the proxy variables")
-            })?;
-        Ok(Self { http })
+        Ok(Self {
+            proxied: build(builder())?,
+            direct: build(builder().no_proxy())?,
+        })
     }
 
-    /// The HTTP client.
-    pub fn http(&self) -> &reqwest::Client {
-        &self.http
+    /// The HTTP client for this URL. What is on this machine is asked directly, whatever the proxy
+    /// variables say: a proxy's loopback is another machine's.
+    pub fn http(&self, url: &str) -> &reqwest::Client {
+        if is_loopback(url) {
+            &self.direct
+        } else {
+            &self.proxied
+        }
+    }
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("chaos-gameday/", env!("CARGO_PKG_VERSION")))
+}
+
+fn build(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, Problem> {
+    builder.build().map_err(|why| {
+        Problem::new(
+            ProblemKind::Unexpected,
+            format!("no HTTP client can be made here: {why}"),
+        )
+        .hint("check SSL_CERT_FILE and the proxy variables")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_loopback;
+
+    #[test]
+    fn only_this_machine_is_local() {
+        for (url, local) in [
+            ("http://127.0.0.1:4566", true),
+            ("http://127.9.9.9:4566", true),
+            ("http://[::1]:4566", true),
+            ("http://localhost:4566", true),
+            ("http://shop.localhost/x", true),
+            ("http://localhost.localstack.cloud:4566", false),
+            ("http://10.0.0.1:4566", false),
+            ("http://localhost.evil.example", false),
+            ("http://127.0.0.1.evil.example", false),
+            ("http://127.0.0.1@evil.example", false),
+            ("http://0x7f000001", true),
+            ("http://[::ffff:10.0.0.1]", false),
+            ("file:///etc/passwd", false),
+            ("nonsense", false),
+        ] {
+            assert_eq!(is_loopback(url), local, "{url}");
+        }
     }
 }

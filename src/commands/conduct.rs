@@ -21,7 +21,7 @@ use crate::policy::{self, AdmittedPlan, Facts, OwnSandbox, Severity};
 use crate::run::{Clock, Gauge, Kit, Runner, Settlement, Timing};
 use crate::session::{self, Stage};
 use crate::view::prompt::{self, Answer};
-use crate::view::{self, Shape, closing};
+use crate::view::{self, Shape};
 
 /// How a run is to be conducted.
 pub(super) struct Conduct<'a> {
@@ -100,15 +100,8 @@ fn shape(form: Form) -> Shape {
 
 fn last_words(desk: &Desk, run: &RunId, settlement: &Settlement, form: Form) {
     match form {
-        Form::Json => {
-            for line in closing::by_hand(&settlement.state, closing::canvas_of(&desk.printer)) {
-                desk.printer.insist(&line);
-            }
-        }
-        Form::Text => {
-            closing::say(&desk.printer, &settlement.state);
-            desk.printer.talk(&format!("next: chaos report {run}"));
-        }
+        Form::Json => {}
+        Form::Text => desk.printer.talk(&format!("next: chaos report {run}")),
     }
     if let Some(problem) = &settlement.evidence {
         desk.printer.error(problem);

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::journal::{self, RunEntry};
 use crate::plan::{Source, StoredPlan, differences};
 use crate::report::{Comparison, Report};
-use crate::view::{Player, Shape, closing, plan as shown, view};
+use crate::view::{Player, Shape, plan as shown, view};
 
 pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failure> {
     let entry = desk.store()?.find_run(&args.run)?;
@@ -65,9 +65,6 @@ async fn play(desk: &Desk, args: &ReplayArgs, entry: &RunEntry) -> Result<Exit, 
         crate::cli::Form::Json => Shape::Json,
     };
     let mut seen = view(shape, &desk.printer);
-    let state = Player::new(recorded.records, args.speed).play(seen.as_mut()).await;
-    if shape != Shape::Json {
-        closing::say(&desk.printer, &state);
-    }
+    Player::new(recorded.records, args.speed).play(seen.as_mut()).await;
     Ok(Exit::Done)
 }

@@ -159,7 +159,7 @@ async fn bind(port: u16, flag: &str) -> Result<(TcpListener, String), Problem> {
 /// The URL is none, nobody answers there, or who answers is no sandbox.
 pub async fn status(app_url: &str, clients: &Clients) -> Result<Value, Problem> {
     let url = format!("{}/status", app_url.trim_end_matches('/'));
-    let request = clients.http().get(&url).timeout(STATUS_TIMEOUT);
+    let request = clients.http(&url).get(&url).timeout(STATUS_TIMEOUT);
     let response = request.send().await.map_err(|why| unanswered(&url, &why))?;
     let code = response.status();
     let stranger = || {

@@ -134,7 +134,8 @@ impl Page {
     fn plan(&self, stored: &StoredPlan, findings: &[Finding]) -> Vec<String> {
         let plan = &stored.plan;
         let mut lines = vec![self.heading(&format!("Plan {}", stored.id))];
-        lines.extend(self.labelled(2, "experiment", &format!(" {} in environment {}", plan.name(), plan.experiment.environment)));
+        lines.extend(self.labelled(2, "name", plan.name().as_str()));
+        lines.extend(self.labelled(2, "where", &format!("environment {}", plan.experiment.environment)));
         lines.extend(self.labelled(2, "claim", &plan.experiment.hypothesis));
         lines.extend(self.labelled(2, "from", &plan.source.name));
         lines.extend(plan.worlds().iter().flat_map(|world| {
