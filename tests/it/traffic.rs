@@ -197,6 +197,20 @@ async fn a_stall_shows_in_the_latency_of_all_requests_that_were_due_in_it() {
     assert!(summary.max_ms > 550.0, "{}", summary.max_ms);
 }
 
+#[tokio::test]
+async fn a_request_that_is_sent_late_counts_from_when_it_was_due() {
+    let target = Target::start(Behaviour::Answer(vec![200])).await;
+    let source = started(spec(target.url("/"))).await;
+    until("traffic", || async { target.seen().len() >= 10 }).await;
+    // Nothing of this process moves: the generator is late, and so are its requests.
+    std::thread::sleep(ms(400));
+    let due = target.seen().len() + 45;
+    until("what was due", || async { target.seen().len() >= due }).await;
+    let summary = stopped(&source).await;
+    assert!(summary.max_ms > 380.0, "{}", summary.max_ms);
+    assert_eq!(summary.by_status, [(200, summary.sent)].into());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_more_than_allowed_are_under_way_and_the_rest_is_failed() {
     let target = Target::start(Behaviour::Delay(ms(100))).await;
