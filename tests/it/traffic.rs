@@ -296,7 +296,7 @@ async fn an_answer_without_an_end_is_read_to_a_bound() {
 async fn errors_slide_out_of_the_window_after_recovery() {
     let target = Target::start(Behaviour::Answer(vec![503])).await;
     let source = started(TrafficSpec {
-        window: Span::from_secs(1),
+        window: Span::from_millis(600),
         ..spec(target.url("/"))
     })
     .await;
@@ -310,7 +310,7 @@ async fn errors_slide_out_of_the_window_after_recovery() {
         read(&source, &ERRORS).await == Some(0.0)
     })
     .await;
-    assert!(begun.elapsed() > ms(500), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() > ms(300), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
