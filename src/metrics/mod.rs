@@ -133,13 +133,18 @@ pub enum Quantile {
     Max,
 }
 
-/// A program whose output is the reading.
+/// A program whose output is the reading: a bare number in base units (a ratio, seconds, a count).
+///
+/// Empty output, or a path that selects nothing or null, is no data. A time-out, an exit code other
+/// than 0, and output that is no number mean that the source is down. With the reading ends the
+/// program and whatever it started, as far as that stayed in its process group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandMetric {
     /// Program and arguments; no shell. `chaos` as the program means this very binary.
     pub argv: Vec<String>,
-    /// Where the number stands in JSON output (RFC 9535); `None`: the output is the number.
+    /// Where the number stands in JSON output (RFC 9535); `None`: the output is the number. A string
+    /// that holds a bare number counts, and so do true as 1 and false as 0.
     pub json: Option<String>,
     /// Longer than this is a failure.
     pub timeout: Span,

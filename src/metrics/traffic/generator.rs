@@ -2,6 +2,7 @@
 //!
 //! Open loop: a request is due by the schedule alone, whatever became of those before it, and its
 //! latency begins when it was due. A closed loop would wait with a stalled target and hide the stall.
+//! Timers are exact to a millisecond: up to so much of a latency is our own.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -164,6 +164,24 @@ fn a_result_that_is_older_than_the_whole_ring_disturbs_no_newer_one() {
 }
 
 #[test]
+fn memory_has_a_bound_whatever_comes_in() {
+    let origin = Instant::now();
+    let mut window = TrafficWindow::new(origin, ms(10_000), 10_000.0);
+    let mut sizes = Vec::new();
+    for round in 1..=3 {
+        for at in 0..30_000 {
+            let status = 100 + u16::try_from(at % 500).expect("a status");
+            let latency = Duration::from_secs(at * at * at % 1_000_000);
+            let now = origin + ms(round * 30_000 + at);
+            window.record(now, Fate::Answered(status), latency);
+        }
+        sizes.push(window.counters());
+    }
+    assert_eq!(sizes, [sizes[0]; 3]);
+    assert!(sizes[0] < 600_000, "{} counters", sizes[0]);
+}
+
+#[test]
 fn blindness_says_why() {
     let origin = Instant::now();
     let mut ledger = Ledger::new(&spec(), origin);

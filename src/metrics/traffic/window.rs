@@ -247,6 +247,13 @@ impl TrafficWindow {
         if oldest == 0 { known } else { known.min(past) }
     }
 
+    /// How many counters it holds: its size in memory.
+    #[cfg(test)]
+    pub(super) fn counters(&self) -> usize {
+        let of = |slice: &Slice| slice.latencies.0.distinct_values() + slice.counts.by_status.len();
+        self.ring.iter().map(of).sum()
+    }
+
     fn slice_at(&self, now: Instant) -> u64 {
         let slices = now.saturating_duration_since(self.origin).as_nanos() / self.slice.as_nanos();
         u64::try_from(slices).unwrap_or(u64::MAX - SLICES)
