@@ -35,16 +35,13 @@ impl Clients {
     /// # Errors
     /// The TLS set-up of this machine cannot be used.
     pub fn new() -> Result<Self, Problem> {
-        // A second installation reports an error that means "there is one already": all we need.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Self {
-            proxied: build(builder())?,
-            direct: build(builder().no_proxy())?,
+            proxied: control(builder())?,
+            direct: control(builder().no_proxy())?,
         })
     }
 
-    /// The HTTP client for this URL. What is on this machine is asked directly, whatever the proxy
-    /// variables say: a proxy's loopback is another machine's.
+    /// The HTTP client for this URL; as `builder_for`.
     pub fn http(&self, url: &str) -> &reqwest::Client {
         if is_loopback(url) {
             &self.direct
@@ -54,21 +51,40 @@ impl Clients {
     }
 }
 
+/// A builder for clients of this URL's host.
+///
+/// What is on this machine is asked directly, whatever the proxy variables say: a proxy's loopback is
+/// another machine's.
+pub(crate) fn builder_for(url: &str) -> reqwest::ClientBuilder {
+    if is_loopback(url) {
+        builder().no_proxy()
+    } else {
+        builder()
+    }
+}
+
+/// A client could not be made.
+pub(crate) fn cannot_be_made(why: reqwest::Error) -> Problem {
+    Problem::new(
+        ProblemKind::Unexpected,
+        format!("no HTTP client can be made here: {why}"),
+    )
+    .hint("check SSL_CERT_FILE and the proxy variables")
+}
+
 fn builder() -> reqwest::ClientBuilder {
+    // A second installation reports an error that means "there is one already": all we need.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
-        .connect_timeout(CONNECT_TIMEOUT)
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("chaos-gameday/", env!("CARGO_PKG_VERSION")))
 }
 
-fn build(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, Problem> {
-    builder.build().map_err(|why| {
-        Problem::new(
-            ProblemKind::Unexpected,
-            format!("no HTTP client can be made here: {why}"),
-        )
-        .hint("check SSL_CERT_FILE and the proxy variables")
-    })
+fn control(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, Problem> {
+    builder
+        .connect_timeout(CONNECT_TIMEOUT)
+        .build()
+        .map_err(cannot_be_made)
 }
 
 #[cfg(test)]

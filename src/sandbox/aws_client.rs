@@ -66,7 +66,7 @@ pub(super) struct AwsClient {
 impl AwsClient {
     pub(super) fn new(clients: &Clients, url: &str) -> Self {
         Self {
-            http: clients.http().clone(),
+            http: clients.http(url).clone(),
             url: url.to_owned(),
         }
     }

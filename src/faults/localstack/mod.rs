@@ -49,7 +49,7 @@ impl LocalStackDriver {
     /// Time-outs are longer than the latencies that the fault knows of.
     fn api(&self, endpoint: &str, latency_ms: u64) -> ChaosApi<'_> {
         let patience = patience(self.answer_within, latency_ms);
-        ChaosApi::new(self.clients.http(), endpoint, patience.as_duration())
+        ChaosApi::new(self.clients.http(endpoint), endpoint, patience.as_duration())
     }
 
     fn api_of(&self, undo: &LocalStackUndo) -> ChaosApi<'_> {

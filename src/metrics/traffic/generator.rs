@@ -177,18 +177,11 @@ fn check(spec: &TrafficSpec) -> Result<(), Problem> {
 /// A client of its own: connections are kept for as many requests as may be under way, so that a
 /// steady rate needs no new ones, and control requests never wait behind traffic.
 fn client(spec: &TrafficSpec) -> Result<Client, Problem> {
-    Client::builder()
+    crate::clients::builder_for(&spec.url)
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .pool_max_idle_per_host(spec.max_in_flight)
         .pool_idle_timeout(IDLE)
-        .user_agent(concat!("chaos-gameday/", env!("CARGO_PKG_VERSION")))
         .build()
-        .map_err(|why| {
-            Problem::new(
-                ProblemKind::Unexpected,
-                format!("no HTTP client for traffic can be made here: {why}"),
-            )
-            .hint("check SSL_CERT_FILE and the proxy variables")
-        })
+        .map_err(crate::clients::cannot_be_made)
 }

@@ -32,7 +32,7 @@ impl Bench {
     }
 
     fn request(&self, method: Method, url: String) -> RequestBuilder {
-        let http = self.clients.http();
+        let http = self.clients.http(&url);
         http.request(method, url).timeout(Duration::from_secs(20))
     }
 
