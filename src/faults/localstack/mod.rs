@@ -62,6 +62,7 @@ impl LocalStackDriver {
         owner: &Owner,
     ) -> Result<Prepared, Problem> {
         refuse_unsound(fault)?;
+        api::check_endpoint(&fault.endpoint)?;
         let latency_ms = fault.latency.map_or(0, Span::as_millis);
         let api = self.api(&fault.endpoint, latency_ms);
         let survey = Survey::take(&api).await?;
