@@ -208,6 +208,14 @@ async fn a_refused_tag_explains_itself() {
     let undo = case.prepare().await.unwrap().undo;
     let injection = case.driver.inject(&undo).await;
     let problem = injection.result.unwrap_err();
+    assert_eq!(
+        problem.message,
+        format!(
+            "PATCH {}/_localstack/chaos/faults was refused as invalid: 400, \
+             JSON that says `Request body validation error`",
+            misfit.url
+        )
+    );
     assert!(problem.hint.unwrap().contains("`description`"));
     assert_eq!(injection.exchanges.len(), 1);
     assert_eq!(injection.exchanges[0].status, Some(400));
