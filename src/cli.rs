@@ -35,7 +35,11 @@ Start here:
 #[derive(Debug, Parser)]
 #[command(name = "chaos", version, max_term_width = 100)]
 #[command(after_help = FIRST_STEPS, after_long_help = format!("{FIRST_STEPS}\n\n{EXIT_CODES}"))]
-#[command(propagate_version = true, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(
+    propagate_version = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
 pub struct Cli {
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
@@ -120,7 +124,12 @@ pub struct OwnSandboxArgs {
     #[arg(long)]
     pub sandbox: bool,
     /// Which version of the practice application
-    #[arg(long, value_name = "VERSION", default_value = "fragile", requires = "sandbox")]
+    #[arg(
+        long,
+        value_name = "VERSION",
+        default_value = "fragile",
+        requires = "sandbox"
+    )]
     pub app: App,
     /// Seed of its dice
     #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "sandbox")]

@@ -16,15 +16,23 @@ fn store() -> Option<Store> {
 
 /// Ids of plans.
 pub fn plans(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let ids = store().and_then(|store| store.plans().ok()).unwrap_or_default();
+    let ids = store()
+        .and_then(|store| store.plans().ok())
+        .unwrap_or_default();
     offer(typed, ids.iter().map(ToString::to_string))
 }
 
 /// Ids of runs, and `last`.
 pub fn runs(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let runs = store().and_then(|store| store.runs().ok()).unwrap_or_default();
+    let runs = store()
+        .and_then(|store| store.runs().ok())
+        .unwrap_or_default();
     let last = (!runs.is_empty()).then(|| "last".to_owned());
-    offer(typed, last.into_iter().chain(runs.iter().map(|run| run.id.to_string())))
+    offer(
+        typed,
+        last.into_iter()
+            .chain(runs.iter().map(|run| run.id.to_string())),
+    )
 }
 
 /// Ids of plans and of runs.
@@ -48,7 +56,11 @@ pub fn experiments(typed: &OsStr) -> Vec<CompletionCandidate> {
         Some(end) => typed_text[..=end].to_owned(),
         None => String::new(),
     };
-    let looked_in = if folder.is_empty() { "." } else { folder.as_str() };
+    let looked_in = if folder.is_empty() {
+        "."
+    } else {
+        folder.as_str()
+    };
     let Ok(entries) = std::fs::read_dir(looked_in) else {
         return Vec::new();
     };

@@ -53,7 +53,10 @@ impl Failure {
             Self::Document(error) => document(printer, error),
             Self::Problem(problem) | Self::Unapproved(problem) => printer.error(problem),
             Self::Denied(findings) => {
-                printer.error(&Problem::new(ProblemKind::Refused, "the policy denies this plan"));
+                printer.error(&Problem::new(
+                    ProblemKind::Refused,
+                    "the policy denies this plan",
+                ));
                 view::plan::insist_findings(printer, findings);
             }
             Self::Drift(differences) => {
@@ -61,7 +64,9 @@ impl Failure {
                     ProblemKind::Conflict,
                     "the world is not the one that was planned",
                 );
-                printer.error(&problem.hint("make a new plan with `chaos plan`; nothing was injected"));
+                printer.error(
+                    &problem.hint("make a new plan with `chaos plan`; nothing was injected"),
+                );
                 for difference in differences {
                     printer.insist(&format!("  {}", view::sanitise(&difference.to_string())));
                 }
@@ -117,7 +122,9 @@ impl From<Refusal> for Failure {
             Refusal::OtherPolicy { now } => Self::Problem(
                 Problem::new(
                     ProblemKind::Refused,
-                    format!("the plan was made under another policy than `{now}`, which applies now"),
+                    format!(
+                        "the plan was made under another policy than `{now}`, which applies now"
+                    ),
                 )
                 .hint("make a new plan with `chaos plan`"),
             ),

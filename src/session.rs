@@ -115,7 +115,12 @@ fn show_on_a_thread(
     std::thread::Builder::new()
         .name("view".to_owned())
         .spawn(move || show(view, clock, &records))
-        .map_err(|why| Problem::new(ProblemKind::Unexpected, format!("no thread for the view: {why}")))
+        .map_err(|why| {
+            Problem::new(
+                ProblemKind::Unexpected,
+                format!("no thread for the view: {why}"),
+            )
+        })
 }
 
 fn show(mut view: Box<dyn View>, clock: Clock, records: &Receiver<Record>) {

@@ -102,7 +102,9 @@ pub fn default_state_dir() -> Option<Setting<PathBuf>> {
             ..setting
         })
     };
-    named.or_else(|| from("XDG_STATE_HOME", "chaos")).or_else(home)
+    named
+        .or_else(|| from("XDG_STATE_HOME", "chaos"))
+        .or_else(home)
 }
 
 fn state_dir(flag: Option<PathBuf>) -> Result<Setting<PathBuf>, Problem> {
@@ -121,7 +123,9 @@ fn state_dir(flag: Option<PathBuf>) -> Result<Setting<PathBuf>, Problem> {
 
 fn environment() -> Environment {
     let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned());
-    let locale = text("LC_ALL").or_else(|| text("LC_CTYPE")).or_else(|| text("LANG"));
+    let locale = text("LC_ALL")
+        .or_else(|| text("LC_CTYPE"))
+        .or_else(|| text("LANG"));
     Environment {
         no_color: variable("NO_COLOR").is_some(),
         clicolor_force: text("CLICOLOR_FORCE").is_some_and(|value| value != "0"),

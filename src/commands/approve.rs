@@ -57,9 +57,15 @@ pub(super) fn ask(
         return Err(Failure::Unapproved(
             Problem::new(
                 ProblemKind::Refused,
-                format!("plan {} needs a person's approval, and there is no terminal to ask one", stored.id),
+                format!(
+                    "plan {} needs a person's approval, and there is no terminal to ask one",
+                    stored.id
+                ),
             )
-            .hint(format!("a person at a terminal: `chaos approve {}`", stored.id)),
+            .hint(format!(
+                "a person at a terminal: `chaos approve {}`",
+                stored.id
+            )),
         ));
     }
     let name = stored.plan.name().as_str();
@@ -68,13 +74,17 @@ pub(super) fn ask(
         Answer::Yes => {}
         Answer::No => {
             return Err(Failure::Unapproved(
-                Problem::new(ProblemKind::Refused, format!("plan {} was not approved", stored.id))
-                    .hint("nothing was injected"),
+                Problem::new(
+                    ProblemKind::Refused,
+                    format!("plan {} was not approved", stored.id),
+                )
+                .hint("nothing was injected"),
             ));
         }
     }
     let now = Clock::wall();
-    let length = SignedDuration::from_millis(i64::try_from(valid_for.as_millis()).unwrap_or(i64::MAX));
+    let length =
+        SignedDuration::from_millis(i64::try_from(valid_for.as_millis()).unwrap_or(i64::MAX));
     Ok(Approval {
         format: 1,
         plan: stored.id.clone(),

@@ -32,7 +32,6 @@ fn script(shell: Shell) -> Result<String, Failure> {
     completer
         .write_registration(VARIABLE, &name, &name, &name, &mut script)
         .map_err(|why| Problem::new(ProblemKind::Unexpected, format!("no script: {why}")))?;
-    String::from_utf8(script).map_err(|why| {
-        Failure::Bug(format!("the completion script is no text: {why}"))
-    })
+    String::from_utf8(script)
+        .map_err(|why| Failure::Bug(format!("the completion script is no text: {why}")))
 }

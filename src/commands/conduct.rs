@@ -41,7 +41,10 @@ impl Conducted {
     pub(super) fn exit(&self) -> Exit {
         let outcome = self.settlement.outcome;
         let stuck = outcome == crate::model::outcome::Outcome::Stuck;
-        let bug = matches!(self.settlement.cause, crate::model::decision::Cause::Bug { .. });
+        let bug = matches!(
+            self.settlement.cause,
+            crate::model::decision::Cause::Bug { .. }
+        );
         match (&self.settlement.evidence, bug) {
             _ if stuck => Exit::Run(outcome.code()),
             (_, true) => Exit::Run(70),
@@ -130,8 +133,12 @@ fn admit(
     if !denied.is_empty() {
         return Err(Failure::Denied(denied));
     }
-    let required = findings.iter().any(|finding| finding.severity == Severity::Require);
-    let approved = approvals.iter().any(|approval| approval.check(&stored.digest, now).is_ok());
+    let required = findings
+        .iter()
+        .any(|finding| finding.severity == Severity::Require);
+    let approved = approvals
+        .iter()
+        .any(|approval| approval.check(&stored.digest, now).is_ok());
     if required && !approved {
         if !desk.printer.has_person() && !approvals.is_empty() {
             // There were approvals, and none counts any more: say which flaw the latest has.
@@ -140,7 +147,13 @@ fn admit(
                 policy: &policy,
                 sandbox: conduct.sandbox,
             };
-            return Ok(policy::admit(stored, &facts, &approvals, now, &desk.settings.person)?);
+            return Ok(policy::admit(
+                stored,
+                &facts,
+                &approvals,
+                now,
+                &desk.settings.person,
+            )?);
         }
         let approval = approve::ask(desk, &stored, &policy, None, None)?;
         store.save_approval(&approval)?;
@@ -154,7 +167,13 @@ fn admit(
         policy: &policy,
         sandbox: conduct.sandbox,
     };
-    Ok(policy::admit(stored, &facts, &approvals, Clock::wall(), &desk.settings.person)?)
+    Ok(policy::admit(
+        stored,
+        &facts,
+        &approvals,
+        Clock::wall(),
+        &desk.settings.person,
+    )?)
 }
 
 fn read_approvals(

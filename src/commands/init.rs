@@ -34,9 +34,11 @@ pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
     write_new(&file, &source.text)?;
     desk.printer.success(&format!("wrote {}", file.display()));
     if answers.is_for_the_sandbox() {
-        desk.printer.talk(&format!("next: chaos run --sandbox {}", file.display()));
+        desk.printer
+            .talk(&format!("next: chaos run --sandbox {}", file.display()));
     } else {
-        desk.printer.talk(&format!("next: chaos plan {}", file.display()));
+        desk.printer
+            .talk(&format!("next: chaos plan {}", file.display()));
     }
     Ok(Exit::Done)
 }
@@ -73,11 +75,18 @@ fn from_flags(args: &InitArgs) -> Answers {
 fn ask(desk: &Desk, args: &InitArgs) -> Result<Answers, Failure> {
     let mut known = args.clone();
     if known.endpoint.is_none() {
-        let places = ["the embedded sandbox, to practise", "a LocalStack on this machine"];
+        let places = [
+            "the embedded sandbox, to practise",
+            "a LocalStack on this machine",
+        ];
         let places = places.map(str::to_owned);
         let place = prompt::select(&desk.printer, "Where should the fault go in?", &places)?;
         if place.ok_or_else(cancelled)? == 1 {
-            known.endpoint = Some(question(desk, "Base URL of the LocalStack", "http://127.0.0.1:4566")?);
+            known.endpoint = Some(question(
+                desk,
+                "Base URL of the LocalStack",
+                "http://127.0.0.1:4566",
+            )?);
         }
     }
     let defaults = from_flags(&known);
@@ -87,18 +96,38 @@ fn ask(desk: &Desk, args: &InitArgs) -> Result<Answers, Failure> {
         }
         Ok(())
     };
-    fill(&mut known.service, "Which AWS service fails?", &defaults.service)?;
+    fill(
+        &mut known.service,
+        "Which AWS service fails?",
+        &defaults.service,
+    )?;
     let operation = defaults.operation.unwrap_or_else(|| "all".to_owned());
-    fill(&mut known.operation, "Which operation? (`all` for every one)", &operation)?;
+    fill(
+        &mut known.operation,
+        "Which operation? (`all` for every one)",
+        &operation,
+    )?;
     known.operation = known.operation.filter(|operation| operation != "all");
-    fill(&mut known.traffic, "Which URL shows the effect?", &defaults.traffic)?;
+    fill(
+        &mut known.traffic,
+        "Which URL shows the effect?",
+        &defaults.traffic,
+    )?;
     if known.hold.is_none() {
-        let hold = question(desk, "How long does the fault stay in?", &defaults.hold.to_string())?;
+        let hold = question(
+            desk,
+            "How long does the fault stay in?",
+            &defaults.hold.to_string(),
+        )?;
         known.hold = Some(hold.parse::<Span>()?);
     }
     let named = from_flags(&known);
     fill(&mut known.name, "Name of the experiment", &named.name)?;
-    fill(&mut known.hypothesis, "What do you claim?", &named.hypothesis)?;
+    fill(
+        &mut known.hypothesis,
+        "What do you claim?",
+        &named.hypothesis,
+    )?;
     Ok(from_flags(&known))
 }
 

@@ -17,7 +17,8 @@ pub(super) fn man(desk: &Desk, args: &ManArgs) -> Result<Exit, Failure> {
                 .and_then(|()| std::fs::write(&path, page))
                 .map_err(|why| cannot_write(&path, &why))?;
         }
-        desk.printer.success(&format!("{} pages in {}", pages.len(), folder.display()));
+        desk.printer
+            .success(&format!("{} pages in {}", pages.len(), folder.display()));
         return Ok(Exit::Done);
     }
     let wanted = match &args.command {
@@ -27,8 +28,11 @@ pub(super) fn man(desk: &Desk, args: &ManArgs) -> Result<Exit, Failure> {
     let page = pages.iter().find(|(name, _)| *name == wanted);
     let (_, page) = page.ok_or_else(|| {
         let command = args.command.as_deref().unwrap_or_default();
-        Problem::new(ProblemKind::Invalid, format!("there is no command `{command}`"))
-            .hint("`chaos --help` lists the commands")
+        Problem::new(
+            ProblemKind::Invalid,
+            format!("there is no command `{command}`"),
+        )
+        .hint("`chaos --help` lists the commands")
     })?;
     desk.printer.data(page.trim_end());
     Ok(Exit::Done)

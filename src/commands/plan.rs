@@ -12,8 +12,11 @@ use crate::view::{Loudness, plan as shown};
 
 pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> {
     let source = planning::experiment(&args.file)?;
-    let variables =
-        planning::variables(Variables::default(), &args.variables.flags, &args.variables.files)?;
+    let variables = planning::variables(
+        Variables::default(),
+        &args.variables.flags,
+        &args.variables.files,
+    )?;
     let clients = Clients::new()?;
     let draft = Draft {
         source: &source,
@@ -29,11 +32,14 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
         .cloned()
         .collect();
     if denied.is_empty() {
-        desk.store()?.save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
+        desk.store()?
+            .save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
     }
     let quiet = desk.printer.setup().loudness == Loudness::Quiet;
     match args.output {
-        PlanForm::Text if quiet && denied.is_empty() => desk.printer.data(planned.stored.id.as_str()),
+        PlanForm::Text if quiet && denied.is_empty() => {
+            desk.printer.data(planned.stored.id.as_str())
+        }
         PlanForm::Text if quiet => {}
         PlanForm::Text => shown::show(&desk.printer, &planned.stored, &planned.findings),
         PlanForm::Json => desk.printer.data(planned.stored.to_text()?.trim_end()),

@@ -30,7 +30,11 @@ pub(super) struct Draft<'a> {
 }
 
 /// Loads, resolves and judges; writes nothing anywhere.
-pub(super) async fn make(desk: &Desk, clients: &Clients, draft: Draft<'_>) -> Result<Planned, Failure> {
+pub(super) async fn make(
+    desk: &Desk,
+    clients: &Clients,
+    draft: Draft<'_>,
+) -> Result<Planned, Failure> {
     let loaded = load_experiment(draft.source, &draft.variables)?;
     crate::plan::lint(draft.source, &loaded)?;
     let policy = policy::built_in();
@@ -86,7 +90,10 @@ pub(super) fn sandbox_variables(sandbox: Option<&Sandbox>) -> Variables {
     let Some(sandbox) = sandbox else {
         return Variables::default();
     };
-    let values = [("SANDBOX_APP", sandbox.app_url()), ("SANDBOX_AWS", sandbox.aws_url())];
+    let values = [
+        ("SANDBOX_APP", sandbox.app_url()),
+        ("SANDBOX_AWS", sandbox.aws_url()),
+    ];
     let values = values.map(|(name, url)| (name.to_owned(), url.to_owned()));
     Variables::default().with_file("--sandbox", values.into_iter().collect())
 }

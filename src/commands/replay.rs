@@ -40,7 +40,10 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
         replay_of: Some(entry.id.clone()),
     };
     let planned = planning::make(desk, &clients, draft).await?;
-    shown::talk_differences(&desk.printer, &differences(&stored.plan, &planned.stored.plan));
+    shown::talk_differences(
+        &desk.printer,
+        &differences(&stored.plan, &planned.stored.plan),
+    );
     run::present(desk, &planned, args.conduct.output)?;
     let conduct = Conduct {
         clients: &clients,
@@ -53,7 +56,11 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
     }
     let after = desk.store()?.find_run(conducted.run.as_str())?;
     let after = Report::from_events(&journal::read(&after.journal)?.records);
-    super::report::compare(desk, &Comparison::between(&before, &after), args.conduct.output);
+    super::report::compare(
+        desk,
+        &Comparison::between(&before, &after),
+        args.conduct.output,
+    );
     Ok(conducted.exit())
 }
 
@@ -65,6 +72,8 @@ async fn play(desk: &Desk, args: &ReplayArgs, entry: &RunEntry) -> Result<Exit, 
         crate::cli::Form::Json => Shape::Json,
     };
     let mut seen = view(shape, &desk.printer);
-    Player::new(recorded.records, args.speed).play(seen.as_mut()).await;
+    Player::new(recorded.records, args.speed)
+        .play(seen.as_mut())
+        .await;
     Ok(Exit::Done)
 }

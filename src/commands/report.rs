@@ -14,7 +14,8 @@ pub(super) fn report(desk: &Desk, args: &ReportArgs) -> Result<Exit, Failure> {
         let entry = store.find_run(wanted)?;
         let recorded = journal::read(&entry.journal)?;
         for finding in &recorded.breaks {
-            desk.printer.warn(&format!("the journal of {}: {finding}", entry.id));
+            desk.printer
+                .warn(&format!("the journal of {}: {finding}", entry.id));
         }
         reports.push(Report::from_events(&recorded.records));
     }
@@ -33,8 +34,12 @@ pub(super) fn report(desk: &Desk, args: &ReportArgs) -> Result<Exit, Failure> {
 
 /// Shows a comparison as data.
 pub(super) fn compare(desk: &Desk, comparison: &Comparison, form: Form) {
-    desk.printer
-        .data(format(form).format().render_comparison(comparison).trim_end());
+    desk.printer.data(
+        format(form)
+            .format()
+            .render_comparison(comparison)
+            .trim_end(),
+    );
 }
 
 fn format(form: Form) -> ReportFormat {

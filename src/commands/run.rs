@@ -57,7 +57,8 @@ fn named_plan(what: &str) -> Option<PlanId> {
 
 /// Saves a plan and shows it to the person who will be asked.
 pub(super) fn present(desk: &Desk, planned: &Planned, form: Form) -> Result<(), Failure> {
-    desk.store()?.save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
+    desk.store()?
+        .save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
     match form {
         Form::Text => shown::talk(&desk.printer, &planned.stored, &planned.findings),
         Form::Json => {}

@@ -46,7 +46,9 @@ fn cells(row: &RunRow) -> Vec<String> {
     vec![
         row.id.to_string(),
         row.started.map_or_else(unknown, clock_time),
-        row.experiment.as_ref().map_or_else(unknown, ToString::to_string),
+        row.experiment
+            .as_ref()
+            .map_or_else(unknown, ToString::to_string),
         row.ending().to_owned(),
         length(row.took_ms),
     ]

@@ -26,7 +26,10 @@ pub(super) async fn sandbox(desk: &Desk, args: &SandboxArgs) -> Result<Exit, Fai
         format!("the {} order pipeline is up", version(args.app)),
         format!("  orders     {}/orders", sandbox.app_url()),
         format!("  figures    {}/status and /metrics", sandbox.app_url()),
-        format!("  Chaos API  {}/_localstack/chaos/faults", sandbox.aws_url()),
+        format!(
+            "  Chaos API  {}/_localstack/chaos/faults",
+            sandbox.aws_url()
+        ),
         "break it from another terminal: chaos run examples/stream-down.yaml".to_owned(),
         "Ctrl-C stops it".to_owned(),
     ] {

@@ -50,7 +50,8 @@ fn show_run(desk: &Desk, args: &ShowArgs, entry: &RunEntry) -> Result<Exit, Fail
         Form::Text => ReportFormat::Text,
         Form::Json => ReportFormat::Json,
     };
-    desk.printer.data(format.format().render(&report).trim_end());
+    desk.printer
+        .data(format.format().render(&report).trim_end());
     for found in &recorded.breaks {
         desk.printer.warn(&format!("the journal: {found}"));
     }
@@ -60,7 +61,11 @@ fn show_run(desk: &Desk, args: &ShowArgs, entry: &RunEntry) -> Result<Exit, Fail
 /// Checks the journal; what is wrong with it is data, and the exit code says so.
 fn verify(desk: &Desk, entry: &RunEntry) -> Result<Exit, Failure> {
     let found = journal::verify(&entry.journal)?;
-    desk.printer.data(&format!("{}: {} records", entry.journal.display(), found.records));
+    desk.printer.data(&format!(
+        "{}: {} records",
+        entry.journal.display(),
+        found.records
+    ));
     if let Some(torn) = &found.torn {
         desk.printer.data(&format!(
             "line {}: {} (a crash leaves this; tolerated)",

@@ -66,8 +66,7 @@ impl StoredPlan {
     /// # Errors
     /// As `canonical`.
     pub fn to_yaml(&self) -> Result<String, Problem> {
-        super::variables::yaml_of(self)
-            .map_err(|why| Problem::new(ProblemKind::Evidence, why))
+        super::variables::yaml_of(self).map_err(|why| Problem::new(ProblemKind::Evidence, why))
     }
 
     /// Reads a file back and checks that not a byte of it has changed.

@@ -71,7 +71,11 @@ impl Answers {
     }
 
     fn method(&self) -> &'static str {
-        if self.is_for_the_sandbox() { "POST" } else { "GET" }
+        if self.is_for_the_sandbox() {
+            "POST"
+        } else {
+            "GET"
+        }
     }
 }
 
@@ -93,7 +97,9 @@ pub fn text(answers: &Answers) -> String {
     let operation = answers
         .operation
         .as_ref()
-        .map_or(String::new(), |operation| format!("operation: {}, ", quoted(operation)));
+        .map_or(String::new(), |operation| {
+            format!("operation: {}, ", quoted(operation))
+        });
     let body = if answers.is_for_the_sandbox() {
         "    body: '{\"item\": \"tea\"}'\n"
     } else {

@@ -48,7 +48,12 @@ pub fn insist_findings(printer: &Printer, findings: &[Finding]) {
 }
 
 /// The approvals of a plan as data.
-pub fn show_approvals(printer: &Printer, stored: &StoredPlan, approvals: &[Approval], now: Timestamp) {
+pub fn show_approvals(
+    printer: &Printer,
+    stored: &StoredPlan,
+    approvals: &[Approval],
+    now: Timestamp,
+) {
     for approval in approvals {
         let standing = match approval.check(&stored.digest, now) {
             Ok(()) => "counts",
@@ -56,7 +61,10 @@ pub fn show_approvals(printer: &Printer, stored: &StoredPlan, approvals: &[Appro
             Err(ApprovalFlaw::OtherDigest) => "is for another version of the plan",
             Err(ApprovalFlaw::FromTheFuture) => "was given in the future: a clock was set back",
         };
-        let reason = approval.reason.as_deref().map(|reason| format!(": {reason}"));
+        let reason = approval
+            .reason
+            .as_deref()
+            .map(|reason| format!(": {reason}"));
         printer.data(&sanitise(&format!(
             "approved by {} at {}, until {}; {standing}{}",
             approval.approver,
@@ -135,22 +143,36 @@ impl Page {
         let plan = &stored.plan;
         let mut lines = vec![self.heading(&format!("Plan {}", stored.id))];
         lines.extend(self.labelled(2, "name", plan.name().as_str()));
-        lines.extend(self.labelled(2, "where", &format!("environment {}", plan.experiment.environment)));
+        lines.extend(self.labelled(
+            2,
+            "where",
+            &format!("environment {}", plan.experiment.environment),
+        ));
         lines.extend(self.labelled(2, "claim", &plan.experiment.hypothesis));
         lines.extend(self.labelled(2, "from", &plan.source.name));
         lines.extend(plan.worlds().iter().flat_map(|world| {
-            let session = world.session.as_deref().unwrap_or("unknown, so a restart cannot be noticed");
+            let session = world
+                .session
+                .as_deref()
+                .unwrap_or("unknown, so a restart cannot be noticed");
             self.labelled(
                 2,
                 "world",
-                &format!("{} {} at {}, session {session}", world.platform, world.version, world.endpoint),
+                &format!(
+                    "{} {} at {}, session {session}",
+                    world.platform, world.version, world.endpoint
+                ),
             )
         }));
         if let Some(run) = &plan.replay_of {
             lines.extend(self.labelled(2, "repeats", run.as_str()));
         }
         for (name, used) in &plan.variables {
-            lines.extend(self.labelled(2, "variable", &format!("{name} = {} ({})", used.value, used.source)));
+            lines.extend(self.labelled(
+                2,
+                "variable",
+                &format!("{name} = {} ({})", used.value, used.source),
+            ));
         }
         for (index, step) in plan.steps.iter().enumerate() {
             lines.extend(self.step(index, step));
@@ -168,7 +190,12 @@ impl Page {
 
     fn step(&self, index: usize, step: &PlannedStep) -> Vec<String> {
         let prepared = &step.prepared;
-        let title = format!("Step {} · {} · held for {}", index + 1, sanitise(&step.name), step.hold);
+        let title = format!(
+            "Step {} · {} · held for {}",
+            index + 1,
+            sanitise(&step.name),
+            step.hold
+        );
         let mut lines = vec![String::new(), self.heading(&title)];
         for target in &prepared.targets {
             lines.extend(self.labelled(2, "touches", &target.to_string()));
@@ -235,7 +262,9 @@ impl Page {
 
     fn findings(&self, findings: &[Finding]) -> Vec<String> {
         if findings.is_empty() {
-            return vec!["  nothing to say: no rule is broken and no approval is needed".to_owned()];
+            return vec![
+                "  nothing to say: no rule is broken and no approval is needed".to_owned(),
+            ];
         }
         let mut lines = Vec::new();
         for finding in findings {
@@ -243,7 +272,10 @@ impl Page {
                 Severity::Deny => Tone::Bad,
                 Severity::Require | Severity::Warn => Tone::Caution,
             };
-            let text = format!("{} ({}, at {})", finding.message, finding.rule, finding.place);
+            let text = format!(
+                "{} ({}, at {})",
+                finding.message, finding.rule, finding.place
+            );
             let mut wrapped = self.labelled(2, finding.severity.word(), &text);
             if let Some(head) = wrapped.first_mut() {
                 *head = head.replacen(

@@ -50,10 +50,13 @@ impl Body {
     }
 
     /// What it is, for the middle of a sentence.
-    fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         match self {
             Self::Empty => "nothing".to_owned(),
-            Self::Json(_) => "JSON of another shape".to_owned(),
+            Self::Json(value) => match value["message"].as_str() {
+                Some(message) => format!("JSON that says `{}`", printable(message)),
+                None => "JSON of another shape".to_owned(),
+            },
             Self::S3Error(code) => format!("an S3 error (`{code}`)"),
             Self::Xml => "XML".to_owned(),
             Self::WebPage => "a web page".to_owned(),
@@ -61,6 +64,12 @@ impl Body {
             Self::TooLong => "more than 1 MiB".to_owned(),
         }
     }
+}
+
+/// A stranger's words, short and without anything that a terminal would obey.
+fn printable(text: &str) -> String {
+    let plain = text.chars().filter(|c| !c.is_control());
+    plain.take(120).collect()
 }
 
 /// The error code of an S3-style error: letters and digits between `<Code>` tags, else no code at all.
@@ -167,5 +176,13 @@ mod tests {
             assert_eq!(Body::read(text.as_bytes()), body, "{text}");
         }
         assert_eq!(Body::read(&[0xff, 0xfe]), Body::Garbage);
+    }
+
+    #[test]
+    fn what_a_server_says_cannot_drive_a_terminal() {
+        let body = Body::Json(json!({"message": format!("no\u{1b}[2J {}", "x".repeat(500))}));
+        let words = body.words();
+        assert!(words.starts_with("JSON that says `no[2J x"), "{words}");
+        assert!(words.len() < 150, "{words}");
     }
 }

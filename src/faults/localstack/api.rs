@@ -7,6 +7,7 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 use tokio::time::Instant;
+use url::Url;
 
 use super::answer::{Answer, Body};
 use super::transport;
@@ -105,14 +106,40 @@ impl<'a> ChaosApi<'a> {
 
     fn no_answer(&self, error: &reqwest::Error) -> Problem {
         if error.is_builder() {
-            return Problem::new(
-                ProblemKind::Invalid,
-                format!("`{}` is no URL of a LocalStack", self.endpoint),
-            )
-            .hint("write `on.localstack.endpoint` as in `http://127.0.0.1:4566`");
+            return no_endpoint(&self.endpoint, "it is no URL");
         }
         transport::problem(error, &self.endpoint, self.patience)
     }
+}
+
+/// Refuses an endpoint that cannot stand before a path: `http:` would make the path's head the host.
+pub(super) fn check_endpoint(endpoint: &str) -> Result<(), Problem> {
+    let url = Url::parse(endpoint).map_err(|why| no_endpoint(endpoint, &why.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") || !endpoint.contains("://") {
+        return Err(no_endpoint(
+            endpoint,
+            "it starts with neither `http://` nor `https://`",
+        ));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        // Not repeated here: what is shown is recorded too.
+        return Err(no_endpoint(
+            "the endpoint",
+            "LocalStack asks for no credentials, and they would be recorded",
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(no_endpoint(endpoint, "it has a query or a fragment"));
+    }
+    Ok(())
+}
+
+fn no_endpoint(endpoint: &str, why: &str) -> Problem {
+    Problem::new(
+        ProblemKind::Invalid,
+        format!("`{endpoint}` is no address of a LocalStack: {why}"),
+    )
+    .hint("write `on.localstack.endpoint` as in `http://127.0.0.1:4566`")
 }
 
 async fn read(mut response: reqwest::Response) -> Result<(Answer, Option<String>), reqwest::Error> {

@@ -49,7 +49,11 @@ impl LocalStackDriver {
     /// Time-outs are longer than the latencies that the fault knows of.
     fn api(&self, endpoint: &str, latency_ms: u64) -> ChaosApi<'_> {
         let patience = patience(self.answer_within, latency_ms);
-        ChaosApi::new(self.clients.http(endpoint), endpoint, patience.as_duration())
+        ChaosApi::new(
+            self.clients.http(endpoint),
+            endpoint,
+            patience.as_duration(),
+        )
     }
 
     fn api_of(&self, undo: &LocalStackUndo) -> ChaosApi<'_> {
@@ -62,6 +66,7 @@ impl LocalStackDriver {
         owner: &Owner,
     ) -> Result<Prepared, Problem> {
         refuse_unsound(fault)?;
+        api::check_endpoint(&fault.endpoint)?;
         let latency_ms = fault.latency.map_or(0, Span::as_millis);
         let api = self.api(&fault.endpoint, latency_ms);
         let survey = Survey::take(&api).await?;

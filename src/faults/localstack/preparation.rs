@@ -151,6 +151,9 @@ fn breadth(index: usize, rule: &FaultRule) -> Option<String> {
 
 fn unknown_service(index: usize, rule: &FaultRule, survey: &Survey) -> Option<String> {
     let service = rule.service.as_deref()?;
+    if survey.services.is_empty() {
+        return None;
+    }
     let mut services = survey.services.iter();
     if let Some((_, state)) = services.find(|(name, _)| name == service) {
         let bad = matches!(state.as_str(), "error" | "disabled");

@@ -68,11 +68,7 @@ fn trouble(error: &reqwest::Error) -> Trouble {
             if io.kind() == io::ErrorKind::ConnectionRefused {
                 return Trouble::NobodyListens;
             }
-            // The TLS error sits inside the I/O error, where `source` does not look.
-            if io
-                .get_ref()
-                .is_some_and(|inner| inner.is::<rustls::Error>())
-            {
+            if hides_tls(io) {
                 return Trouble::Tls;
             }
         }
@@ -81,6 +77,13 @@ fn trouble(error: &reqwest::Error) -> Trouble {
         }
     }
     Trouble::Broken
+}
+
+/// The TLS error sits inside I/O errors, in each other, where `source` does not look.
+fn hides_tls(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| {
+        inner.is::<rustls::Error>() || inner.downcast_ref().is_some_and(hides_tls)
+    })
 }
 
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {

@@ -151,7 +151,10 @@ impl<'a> Writes<'a> {
         match answer.status {
             400 => Err(Problem::new(
                 ProblemKind::Refused,
-                format!("{what} was refused as invalid (400)"),
+                format!(
+                    "{what} was refused as invalid: 400, {}",
+                    answer.body.words()
+                ),
             )),
             _ => answer.acknowledged(&what),
         }

@@ -3,6 +3,7 @@
 pub mod engine;
 pub mod events;
 pub mod journals;
+pub mod localstack;
 pub mod sandbox;
-pub mod target;
 pub mod screen;
+pub mod target;
