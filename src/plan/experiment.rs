@@ -2,8 +2,9 @@
 
 use url::Url;
 
-use super::decode::{Cursor, Fields};
+use super::decode::Cursor;
 use super::document::{Experiment, KubernetesWorld, LocalStackWorld, Worlds};
+use super::fields::Fields;
 use super::{gauges, steps};
 use crate::model::ids::Name;
 use crate::model::units::Span;

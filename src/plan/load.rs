@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::decode::{Cursor, Fields, listed, suggestion};
+use super::decode::Cursor;
 use super::document::Experiment;
 use super::experiment;
+use super::fields::Fields;
 use super::problems::{DocumentError, Found, Problems};
 use super::source::{LARGEST, Source, forbidden_character};
 use super::tree::{Node, Spans};
 use super::variables::{UsedVariable, Variables};
+use super::words::{listed, suggestion};
 use super::{parse, substitute};
 
 /// The version that this build reads.
@@ -135,10 +137,9 @@ pub(crate) fn check_kind<'t>(root: &Cursor<'t>, wanted: DocumentKind) -> Option<
             .and_then(|(_, value)| value.raw())
     };
     let kind = raw("kind").unwrap_or_default();
-    if let Some(version) = raw("apiVersion").filter(|version| !version.starts_with("chaos/")) {
-        if report_foreign(&fields, version, kind) {
-            return None;
-        }
+    let foreign = raw("apiVersion").filter(|version| !version.starts_with("chaos/"));
+    if foreign.is_some_and(|version| report_foreign(&fields, version, kind)) {
+        return None;
     }
     let known = KINDS.iter().find(|known| known.word() == kind).copied();
     if let Some(other) = known.filter(|known| *known != wanted) {

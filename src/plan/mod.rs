@@ -6,17 +6,22 @@
 pub(crate) mod decode;
 pub mod document;
 mod experiment;
+pub(crate) mod fields;
 mod gauges;
 pub mod load;
+mod offsets;
 mod parse;
 pub mod problems;
 mod scalar;
 pub mod schema;
+mod shapes;
 pub mod source;
 mod steps;
 mod substitute;
+mod syntax;
 pub(crate) mod tree;
 pub mod variables;
+pub(crate) mod words;
 
 pub use load::{Loaded, load_experiment};
 pub use problems::{DocumentError, DocumentProblem};
