@@ -228,6 +228,12 @@ impl<'t> Cursor<'t> {
             .ok()
     }
 
+    /// A text with a rule of its own, where a bare number would be a mistake.
+    pub(crate) fn parsed_text<T: FromStr<Err = Problem>>(&self) -> Option<T> {
+        self.text()?;
+        self.parsed()
+    }
+
     /// A duration within limits.
     pub(crate) fn span(&self, limits: RangeInclusive<Span>) -> Option<Span> {
         let span = self.parsed()?;

@@ -5,6 +5,7 @@
 //! What a reader sees is in `bad/NAME.snap`.
 
 mod abuse;
+mod agreement;
 mod sources;
 mod variables;
 
@@ -16,7 +17,6 @@ use chaos_gameday::plan::{
     DocumentError, Source, Variables, experiment_schema, load_experiment, read_source,
 };
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use serde_json::Value;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/documents");
 
@@ -84,36 +84,6 @@ fn every_bad_document_is_answered_as_recorded() {
             .err()
             .unwrap_or_else(|| panic!("{name} loads"));
         settings.bind(|| insta::assert_snapshot!(name.as_str(), rendered(&error)));
-    }
-}
-
-/// The document read by somebody else's parser, as an editor would.
-fn as_json(source: &Source) -> Option<Value> {
-    let mut document: serde_yaml::Value = serde_yaml::from_str(&source.text).ok()?;
-    document.apply_merge().ok()?;
-    serde_json::to_value(document).ok()
-}
-
-#[test]
-fn the_schema_takes_what_loads_and_refuses_every_wrong_shape() {
-    let schema = jsonschema::validator_for(&experiment_schema()).expect("a valid schema");
-    for (name, source) in fixtures("good") {
-        let document = as_json(&source).expect("good YAML");
-        let errors: Vec<_> = schema
-            .iter_errors(&document)
-            .map(|error| format!("{} {error}", error.instance_path()))
-            .collect();
-        assert_eq!(errors, Vec::<String>::new(), "{name}");
-    }
-    for (name, source) in fixtures("bad") {
-        let reason = source.text.split(':').next().unwrap_or_default().to_owned();
-        let valid = as_json(&source).map(|document| schema.is_valid(&document));
-        match reason.as_str() {
-            "# shape" => assert_eq!(valid, Some(false), "{name}"),
-            "# meaning" => assert_eq!(valid, Some(true), "{name}"),
-            "# yaml" => {}
-            other => panic!("{name} does not say why it is bad: {other}"),
-        }
     }
 }
 
