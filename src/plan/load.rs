@@ -141,6 +141,10 @@ pub(crate) fn check_kind<'t>(root: &Cursor<'t>, wanted: DocumentKind) -> Option<
     if foreign.is_some_and(|version| report_foreign(&fields, version, kind)) {
         return None;
     }
+    if is_stranger(&fields) {
+        report_stranger(&fields);
+        return None;
+    }
     let known = KINDS.iter().find(|known| known.word() == kind).copied();
     if let Some(other) = known.filter(|known| *known != wanted) {
         fields.required("kind", "kind: …")?.report(
@@ -174,6 +178,26 @@ fn article(kind: DocumentKind) -> String {
         DocumentKind::Experiment => "an Experiment".to_owned(),
         DocumentKind::GameDay | DocumentKind::Policy => format!("a {}", kind.word()),
     }
+}
+
+/// Whether nothing at all says that it is one of ours.
+fn is_stranger(fields: &Fields<'_>) -> bool {
+    ["apiVersion", "kind", "metadata", "slos", "steps"]
+        .iter()
+        .all(|key| !fields.has(key))
+}
+
+fn report_stranger(fields: &Fields<'_>) {
+    // Chaos Toolkit's program is called `chaos` too, so its files will be given to us.
+    let message = if fields.has("method") && fields.has("title") {
+        "this is a Chaos Toolkit experiment, not one of our documents"
+    } else {
+        "this is none of our documents: it has neither `apiVersion` nor `kind`"
+    };
+    let help = format!(
+        "ours begin with `apiVersion: {API_VERSION}` and a `kind`; `chaos init` writes one"
+    );
+    fields.cursor().report(message, help);
 }
 
 /// Whether it is a manifest for a cluster.

@@ -6,7 +6,7 @@ use super::problems::Found;
 pub(super) fn error(text: &str, at: usize, why: &str) -> Found {
     Found {
         message: format!("this is no YAML: {why}"),
-        help: Some(syntax_help(line_around(text, at)).to_owned()),
+        help: Some(syntax_help(why, line_around(text, at)).to_owned()),
         place: Some(at..at + 1),
         ..Found::default()
     }
@@ -18,18 +18,20 @@ fn line_around(text: &str, at: usize) -> &str {
 }
 
 /// The next move for the mistakes that people make most.
-fn syntax_help(line: &str) -> &'static str {
+fn syntax_help(why: &str, line: &str) -> &'static str {
     let indent = &line[..line.len() - line.trim_start().len()];
     let value = line
         .split_once(": ")
         .map_or("", |(_, value)| value.trim_start());
-    if indent.contains('\t') {
+    if why.contains("unknown anchor") {
+        "mark what it repeats with `&name`, further up; a text that starts with `*` goes in quotes"
+    } else if indent.contains('\t') {
         "YAML is indented with spaces: replace the tab"
     } else if line.contains("${") && line.contains(['{', '[']) && flow_before_variable(line) {
         "inside `{…}` and `[…]` a variable has to stand in quotes: `\"${NAME}\"`"
     } else if value.starts_with(['>', '|', '@', '`', '%', '&', '*', '!']) {
         "put the value in quotes: it starts with a character that means something to YAML"
-    } else if value.contains(": ") {
+    } else if why.contains("mapping values") && value.contains(": ") {
         "put the value in quotes: it holds a colon and a space"
     } else {
         "check the indentation, the quotes and the brackets of this line and the one above"
