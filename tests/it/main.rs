@@ -5,6 +5,8 @@ mod documents;
 mod engine;
 mod journal;
 mod localstack;
+mod plans;
+mod policy;
 mod reports;
 mod sandbox;
 mod support;

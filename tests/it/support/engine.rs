@@ -218,7 +218,8 @@ impl Scene {
             .expect("an admitted plan")
     }
 
-    async fn plan(&self, policy: chaos_gameday::plan::PolicyIdentity) -> Plan {
+    /// The plan of it, under this policy.
+    pub async fn plan(&self, policy: chaos_gameday::plan::PolicyIdentity) -> Plan {
         let mut steps = Vec::new();
         let mut planned = Vec::new();
         for name in &self.steps {
