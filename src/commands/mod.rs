@@ -1,6 +1,7 @@
 //! Wiring only, one file a verb: settings, load, call, show.
 
 mod approve;
+mod bug;
 mod completions;
 mod conduct;
 mod init;
@@ -45,15 +46,13 @@ impl Desk {
 pub fn dispatch(cli: Cli) -> u8 {
     let wishes = wishes(&cli.global);
     let printer = Printer::new(settings::setup(&wishes));
-    let result = Settings::new(&wishes)
-        .map_err(Failure::from)
-        .and_then(|settings| {
-            let desk = Desk {
-                settings,
-                printer: printer.clone(),
-            };
-            perform(&desk, cli.command)
-        });
+    let result = bug::caught(|| {
+        let desk = Desk {
+            settings: Settings::new(&wishes)?,
+            printer: printer.clone(),
+        };
+        perform(&desk, cli.command)
+    });
     let code = match result {
         Ok(exit) => exit.code(),
         Err(failure) => {

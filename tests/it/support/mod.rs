@@ -4,6 +4,7 @@ pub mod engine;
 pub mod events;
 pub mod journals;
 pub mod localstack;
+pub mod panicky;
 pub mod sandbox;
 pub mod screen;
 pub mod target;
