@@ -3,6 +3,7 @@
 mod command;
 mod documents;
 mod engine;
+mod examples;
 mod journal;
 mod localstack;
 mod plans;

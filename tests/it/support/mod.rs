@@ -2,6 +2,7 @@
 
 pub mod engine;
 pub mod events;
+pub mod examples;
 pub mod journals;
 pub mod localstack;
 pub mod panicky;
