@@ -6,4 +6,5 @@ pub mod journals;
 pub mod localstack;
 pub mod sandbox;
 pub mod screen;
+pub mod sources;
 pub mod target;
