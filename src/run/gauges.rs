@@ -33,7 +33,8 @@ pub(super) fn watch_all(gauges: &[Gauge], inputs: &mpsc::UnboundedSender<Input>)
 
 async fn watch(index: usize, gauge: Gauge, inputs: mpsc::UnboundedSender<Input>) {
     let every = gauge.slo.every.as_duration();
-    let mut due = Instant::now();
+    // One interval after the start: before that a source has hardly anything to say.
+    let mut due = Instant::now() + every;
     loop {
         tokio::time::sleep_until(due).await;
         let began = Instant::now();

@@ -271,16 +271,8 @@ async fn an_abort_while_the_fault_goes_in_waits_for_it_and_takes_it_out() {
         .run_with(|operator, _| after(6, operator, Input::Signal("SIGTERM")))
         .await;
     assert_eq!(ended.settlement.outcome, Outcome::Aborted);
-    assert_eq!(
-        ended
-            .world
-            .calls()
-            .iter()
-            .filter(|call| call.starts_with("revert"))
-            .count()
-            >= 1,
-        true
-    );
+    let calls = ended.world.calls();
+    assert!(calls.iter().any(|call| call.starts_with("revert")));
     ended.assert_lawful();
 }
 
@@ -412,10 +404,9 @@ async fn a_journal_that_cannot_be_armed_lets_nothing_in() {
 #[tokio::test(start_paused = true)]
 async fn a_journal_that_fails_while_the_fault_is_in_ends_in_a_proven_undo() {
     let mut scene = Scene::healthy();
-    scene.journal = ScriptedJournal::failing_at(|event| match event {
-        Event::Sampled { .. } => false,
-        Event::PhaseEntered { phase, .. } => *phase == Phase::Observing,
-        _ => false,
+    scene.journal = ScriptedJournal::failing_at(|event| {
+        let observing = Phase::Observing;
+        matches!(event, Event::PhaseEntered { phase, .. } if *phase == observing)
     });
     let ended = scene.run().await;
     assert!(ended.settlement.evidence.is_some());

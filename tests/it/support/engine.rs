@@ -304,9 +304,11 @@ impl Ended {
     pub fn transitions(&self) -> Vec<(Phase, Trigger)> {
         self.records
             .iter()
-            .filter_map(|record| match &record.event {
-                Event::PhaseEntered { phase, trigger, .. } => Some((*phase, *trigger)),
-                _ => None,
+            .filter_map(|record| {
+                let Event::PhaseEntered { phase, trigger, .. } = &record.event else {
+                    return None;
+                };
+                Some((*phase, *trigger))
             })
             .collect()
     }
