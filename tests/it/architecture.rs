@@ -25,9 +25,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "plan",
         ],
     ),
+    // The plan is reached through what admitted it.
     (
         "run",
-        &["faults", "metrics", "model", "plan", "policy::AdmittedPlan"],
+        &["faults", "metrics", "model", "policy::AdmittedPlan"],
     ),
     ("journal", &["model"]),
     ("report", &["model"]),
@@ -74,6 +75,10 @@ const IMPURE: &[&str] = &["async", "await", "tokio", "std::fs", "std::env", "std
 const LONGEST_FILE: usize = 500;
 const LONGEST_FUNCTION: usize = 80;
 
+/// Flat tables: one exhaustive match whose arms are a line or a few each. Cut in pieces, they would
+/// need a catch-all that hides a new variant.
+const FLAT_TABLES: &[(&str, &str)] = &[("model/state.rs", "apply")];
+
 fn allowed(folder: &str) -> Option<&'static [&'static str]> {
     let row = MAY_IMPORT.iter().find(|(name, _)| *name == folder);
     row.map(|(_, may)| *may)
@@ -119,11 +124,14 @@ fn the_table_names_every_folder_and_lets_in_nothing_that_nobody_uses() {
     let table: BTreeSet<_> = MAY_IMPORT.iter().map(|(name, _)| *name).collect();
     assert_eq!(folders, table);
 
-    let whole_folders = MAY_IMPORT.iter().flat_map(|(_, may)| may.iter());
-    let unknown: Vec<_> = whole_folders
-        .filter(|may| !table.contains(may.split("::").next().unwrap_or_default()))
-        .collect();
-    assert!(unknown.is_empty(), "{unknown:?}");
+    let unused = MAY_IMPORT.iter().flat_map(|(folder, may)| {
+        let ours = files.iter().filter(|file| file.folder() == *folder);
+        let used: Vec<_> = ours.flat_map(SourceFile::crate_paths).collect();
+        may.iter()
+            .filter(move |may| !used.iter().any(|path| is_within(path, may)))
+            .map(move |may| format!("{folder}: {may}"))
+    });
+    assert_eq!(unused.collect::<Vec<_>>(), NOTHING);
 }
 
 #[test]
@@ -226,7 +234,10 @@ fn files_and_functions_stay_short() {
         let long_file = (lines > LONGEST_FILE).then(|| format!("{lines} lines"));
         let functions = file.functions().into_iter();
         let long_functions = functions
-            .filter(|(_, _, length)| *length > LONGEST_FUNCTION)
+            .filter(|(name, _, length)| {
+                let flat = FLAT_TABLES.contains(&(file.name.as_str(), name.as_str()));
+                *length > LONGEST_FUNCTION && !flat
+            })
             .map(|(name, line, length)| format!("fn {name} at line {line} has {length} lines"));
         long_file.into_iter().chain(long_functions).collect()
     });

@@ -96,7 +96,7 @@ impl SourceFile {
                     Some(_) | None => break,
                 }
             }
-            let stays = module.len().checked_sub(ups).unwrap_or_default();
+            let stays = module.len().saturating_sub(ups);
             tree(rest, &module[..stays].join("::"), &mut found);
         }
         found.sort();
@@ -259,8 +259,8 @@ fn literal_or_comment(rest: &str, before: Option<char>) -> usize {
             return to(&format!("\"{}", "#".repeat(hashes)), from);
         }
     }
-    if rest.starts_with('\'') {
-        let mut inner = rest[1..].chars();
+    if let Some(inner) = rest.strip_prefix('\'') {
+        let mut inner = inner.chars();
         return match (inner.next(), inner.next()) {
             (Some('\\'), _) => quoted(rest, '\''),
             (Some(one), Some('\'')) => one.len_utf8() + 2,
