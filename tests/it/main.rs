@@ -1,5 +1,6 @@
 //! The one integration binary.
 
+mod architecture;
 mod command;
 mod documents;
 mod engine;
@@ -8,6 +9,7 @@ mod journal;
 mod localstack;
 mod plans;
 mod policy;
+mod project;
 mod reports;
 mod sandbox;
 mod support;

@@ -8,4 +8,5 @@ pub mod localstack;
 pub mod panicky;
 pub mod sandbox;
 pub mod screen;
+pub mod sources;
 pub mod target;
