@@ -1,5 +1,6 @@
 //! The one integration binary.
 
+mod cli;
 mod command;
 mod documents;
 mod engine;

@@ -4,6 +4,8 @@ pub mod engine;
 pub mod events;
 pub mod journals;
 pub mod localstack;
+pub mod process;
+pub mod pty;
 pub mod sandbox;
 pub mod screen;
 pub mod target;
