@@ -1,6 +1,7 @@
 //! The one integration binary.
 
 mod architecture;
+mod cli;
 mod command;
 mod documents;
 mod engine;
