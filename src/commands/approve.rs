@@ -11,7 +11,7 @@ use crate::model::approval::{Approval, ApprovalMode};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Span;
 use crate::plan::StoredPlan;
-use crate::policy::{self, Finding, Policy, Severity};
+use crate::policy::{self, Policy};
 use crate::run::Clock;
 use crate::view::clock_time;
 use crate::view::plan as shown;
@@ -23,14 +23,7 @@ pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> 
     let stored = StoredPlan::from_text(&text)?;
     let policy = policy::built_in();
     let findings = planning::judge(&stored.plan, &policy, None);
-    let denied: Vec<Finding> = findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Deny)
-        .cloned()
-        .collect();
-    if !denied.is_empty() {
-        return Err(Failure::Denied(denied));
-    }
+    planning::undenied(&findings)?;
     shown::show(&desk.printer, &stored, &findings);
     let approval = ask(desk, &stored, &policy, args.valid_for, args.reason.clone())?;
     store.save_approval(&approval)?;

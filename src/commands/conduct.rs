@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Desk;
 use super::approve;
-use super::planning::Planned;
+use super::planning::{self, Planned};
 use crate::cli::{ConductArgs, Form};
 use crate::clients::Clients;
 use crate::error::Failure;
@@ -120,14 +120,7 @@ fn admit(
     } = planned;
     let now = Clock::wall();
     let mut approvals = read_approvals(desk, store, &stored.id)?;
-    let denied: Vec<_> = findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Deny)
-        .cloned()
-        .collect();
-    if !denied.is_empty() {
-        return Err(Failure::Denied(denied));
-    }
+    planning::undenied(&findings)?;
     let required = findings
         .iter()
         .any(|finding| finding.severity == Severity::Require);

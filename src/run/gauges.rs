@@ -33,8 +33,7 @@ pub(super) fn watch_all(gauges: &[Gauge], inputs: &mpsc::UnboundedSender<Input>)
 
 async fn watch(index: usize, gauge: Gauge, inputs: mpsc::UnboundedSender<Input>) {
     let every = gauge.slo.every.as_duration();
-    // One interval after the start: before that a source has hardly anything to say.
-    let mut due = Instant::now() + every;
+    let mut due = Instant::now();
     loop {
         tokio::time::sleep_until(due).await;
         let began = Instant::now();
