@@ -7,7 +7,6 @@ use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::plan::Variables;
-use crate::policy::Severity;
 use crate::view::{Loudness, plan as shown};
 
 pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> {
@@ -25,12 +24,7 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
         replay_of: None,
     };
     let planned = planning::make(desk, &clients, draft).await?;
-    let denied: Vec<_> = planned
-        .findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Deny)
-        .cloned()
-        .collect();
+    let denied = planned.denied();
     if denied.is_empty() {
         desk.store()?
             .save_plan(&planned.stored.id, &planned.stored.to_text()?)?;

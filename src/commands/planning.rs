@@ -10,7 +10,7 @@ use crate::plan::{
     DocumentSource, Plan, Resolution, Source, StoredPlan, Variables, load_experiment, parse_flag,
     read_source, read_variable_file, resolve,
 };
-use crate::policy::{self, Facts, Finding, OwnSandbox, Policy};
+use crate::policy::{self, Facts, Finding, OwnSandbox, Policy, Severity};
 use crate::run::Clock;
 use crate::sandbox::Sandbox;
 
@@ -19,6 +19,15 @@ pub(super) struct Planned {
     pub(super) stored: StoredPlan,
     pub(super) findings: Vec<Finding>,
     pub(super) policy: Policy,
+}
+
+impl Planned {
+    /// The findings that forbid it.
+    pub(super) fn denied(&self) -> Vec<Finding> {
+        let findings = self.findings.iter();
+        let denied = findings.filter(|finding| finding.severity == Severity::Deny);
+        denied.cloned().collect()
+    }
 }
 
 /// Where a plan comes from.

@@ -55,10 +55,12 @@ fn named_plan(what: &str) -> Option<PlanId> {
     what.parse().ok().filter(|_| !Path::new(what).exists())
 }
 
-/// Saves a plan and shows it to the person who will be asked.
+/// Saves a plan, unless it is denied, and shows it to the person who will be asked.
 pub(super) fn present(desk: &Desk, planned: &Planned, form: Form) -> Result<(), Failure> {
-    desk.store()?
-        .save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
+    if planned.denied().is_empty() {
+        desk.store()?
+            .save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
+    }
     match form {
         Form::Text => shown::talk(&desk.printer, &planned.stored, &planned.findings),
         Form::Json => {}
