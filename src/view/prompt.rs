@@ -1,12 +1,13 @@
 //! Questions to a person at a terminal. Without one nothing is read: no terminal means no.
 //!
 //! These calls block. Ctrl-C answers no: while a question is open it must not end the process, which
-//! would leave the terminal without its cursor.
+//! would leave the terminal without its cursor. At the question for a yes Ctrl-D means no, too.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use console::Key;
 use dialoguer::theme::{ColorfulTheme, SimpleTheme, Theme};
 use dialoguer::{Confirm, Input, Select};
 
@@ -15,7 +16,7 @@ use crate::model::problem::{Problem, ProblemKind};
 use super::printer::Printer;
 use super::sanitise::sanitise;
 use super::setup::Stream;
-use super::theme::Colour;
+use super::theme::{Colour, Tone};
 
 /// Yes or no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,14 +35,45 @@ pub fn ask_typed_name(printer: &Printer, expected: &str, prompt: &str) -> Result
     need_person(printer, prompt)?;
     printer.insist(&sanitise(prompt));
     let shown = format!(
-        "Type `{}` to agree, anything else to refuse",
+        "Type `{}` to agree, anything else to refuse:",
         sanitise(expected)
     );
-    let typed = Input::<String>::with_theme(&*theme(printer))
-        .with_prompt(shown)
-        .allow_empty(true)
-        .interact_text();
-    Ok(answered(typed)?.map_or(Answer::No, |typed| typed_name(expected, &typed)))
+    let shown = Tone::Strong.paint(&shown, printer.setup().colour(Stream::Stderr));
+    printer.draw(&format!("{shown} "));
+    let typed = read_line(printer);
+    printer.draw("\r\n");
+    let typed = answered(typed.map_err(dialoguer::Error::IO))?.flatten();
+    Ok(typed.map_or(Answer::No, |typed| typed_name(expected, &typed)))
+}
+
+/// What Ctrl-D sends.
+const END_OF_INPUT: char = '\u{4}';
+/// One letter back, blank, and back again.
+const TAKE_BACK: &str = "\u{8} \u{8}";
+
+/// A line, key by key; `None`: Ctrl-C, or Ctrl-D with nothing typed. dialoguer's own input ignores
+/// the one and, at the other, lets the process die before it can say what became of the question.
+fn read_line(printer: &Printer) -> io::Result<Option<String>> {
+    let terminal = console::Term::stderr();
+    let mut typed = String::new();
+    loop {
+        let key = terminal.read_key_raw()?;
+        if key == Key::Enter {
+            return Ok(Some(typed));
+        }
+        if key == Key::CtrlC || (key == Key::Char(END_OF_INPUT) && typed.is_empty()) {
+            return Ok(None);
+        }
+        if key == Key::Backspace && typed.pop().is_some() {
+            printer.draw(TAKE_BACK);
+        }
+        if let Key::Char(letter) = key
+            && !letter.is_control()
+        {
+            typed.push(letter);
+            printer.draw(letter.encode_utf8(&mut [0; 4]));
+        }
+    }
 }
 
 /// Whether what was typed is the name that was asked for.

@@ -52,7 +52,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("completing", &["journal::Store", "settings"]),
-    ("settings", &["cli", "model", "view"]),
+    ("settings", &["model", "view"]),
     ("error", &["model", "plan", "policy", "view"]),
     ("exit", &[]),
     (

@@ -16,9 +16,10 @@ use chaos_gameday::model::approval::{Approval, ApprovalMode, Person};
 use chaos_gameday::plan::StoredPlan;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use tokio::sync::OnceCell;
 
 use crate::support::localstack::{Misfit, Quirk};
-use crate::support::process::{Ended, Place, Running};
+use crate::support::process::{Ended, Files, Place, Running};
 use crate::support::target::{Behaviour, Target};
 
 /// What a run says once its fault was seen in for the first time.
@@ -128,7 +129,44 @@ impl Scene {
     }
 }
 
+/// A place in which a run was held whose servers are gone, and what the run said: made once,
+/// and copied for each who asks.
+async fn after_a_run() -> (Place, String) {
+    // Files and not the place itself: what is static is never dropped, and a folder would stay.
+    static HELD: OnceCell<(Files, String)> = OnceCell::const_new();
+    let (files, said) = HELD
+        .get_or_init(|| async {
+            let scene = Scene::new().await;
+            let run = scene.start(&[], &[]).await.ended().await.exits(0);
+            (scene.place.files(), run.stderr)
+        })
+        .await;
+    (Place::with(files), said.clone())
+}
+
+/// The first example with less patience, for the sandbox; only its latency SLO gets more, since a busy
+/// machine is slow too.
+fn quick_example() -> String {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/stream-down.yaml");
+    let mut text = std::fs::read_to_string(example).unwrap();
+    for (usual, quick) in [
+        ("window: 4s", "window: 1s"),
+        ("for: 2s", "for: 500ms\n    every: 250ms"),
+        ("<= 1500ms", "<= 10s"),
+        ("BASELINE:-6s", "BASELINE:-1s"),
+        ("HOLD:-15s", "HOLD:-6s"),
+    ] {
+        assert!(text.contains(usual), "the example has no `{usual}`");
+        text = text.replace(usual, quick);
+    }
+    text
+}
+
 /// An approval of a stored plan whose time ends so many seconds from now.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the process that judges the approval goes by the wall clock"
+)]
 fn approval(place: &Place, plan: &str, seconds: i64) -> Approval {
     let (id, text) = place.store().load_plan(plan).unwrap();
     let stored = StoredPlan::from_text(&text).unwrap();

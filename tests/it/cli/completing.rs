@@ -1,7 +1,7 @@
 //! Completions, as a shell asks for them: the registered script sets some variables, starts the
 //! binary with the words so far, and reads candidates.
 
-use super::Scene;
+use super::after_a_run;
 use crate::support::process::{Place, Running};
 
 /// What bash offers at the end of these words, the last of which is under the cursor.
@@ -28,14 +28,13 @@ async fn named(place: &Place, words: &[&str]) -> Vec<String> {
 
 #[tokio::test]
 async fn a_shell_is_offered_experiments_plans_and_runs() {
-    let scene = Scene::new().await;
-    let place = &scene.place;
+    let (place, _) = after_a_run().await;
+    let place = &place;
     place.write("notes.yaml", "kind: Shopping\n");
     place.write("readme.md", "kind: Experiment\n");
     std::fs::create_dir(place.path("more")).unwrap();
     place.write("more/second.yml", "kind: Experiment\n");
-    let plan = scene.approved_plan(&[]).await;
-    place.chaos(&["run", &plan]).await.exits(0);
+    let plan = place.store().plans().unwrap()[0].to_string();
     let run = place.store().find_run("last").unwrap().id.to_string();
 
     assert_eq!(

@@ -23,7 +23,7 @@ async fn what_is_no_chaos_api_is_refused_at_plan_time_in_words_of_its_own() {
     let cases = [
         (
             Quirk::Answers(FAULTS, 404, String::new()),
-            "has no Chaos API (404",
+            "has no Chaos API",
         ),
         (answers_all(404, ""), "the health page"),
         (answers_all(500, ""), "failed on the server: 500"),

@@ -4,13 +4,10 @@ use chaos_gameday::sandbox::AppVersion;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{FAULT_IS_IN, Scene, approve, ends_clean, report};
+use super::{FAULT_IS_IN, Scene, approve, ends_clean, quick_example, report};
 use crate::support::process::Place;
 use crate::support::sandbox::Bench;
 use crate::support::target::{Behaviour, Target};
-
-/// The example that a newcomer runs first.
-const STREAM_DOWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/stream-down.yaml");
 
 /// Runs the first example on a sandbox of another process; returns the exit code, the outcome that
 /// the report names and the rules that are left.
@@ -19,10 +16,16 @@ async fn on_the_sandbox(app: AppVersion) -> (Option<i32>, Value, Value) {
     let place = Place::new();
     let application = format!("SANDBOX_APP={}", bench.sandbox.app_url());
     let aws = format!("SANDBOX_AWS={}", bench.sandbox.aws_url());
-    let mut args = vec!["plan", "-q", STREAM_DOWN];
-    for variable in [&application, &aws, "BASELINE=2s", "HOLD=5s"] {
-        args.extend(["--var", variable]);
-    }
+    place.write("stream-down.yaml", &quick_example());
+    let args = [
+        "plan",
+        "-q",
+        "stream-down.yaml",
+        "--var",
+        &application,
+        "--var",
+        &aws,
+    ];
     let planned = place.chaos(&args).await.exits(0);
     let plan = planned.stdout.trim();
     approve(&place, plan);
@@ -32,7 +35,8 @@ async fn on_the_sandbox(app: AppVersion) -> (Option<i32>, Value, Value) {
     (ended.status.code(), outcome, rules)
 }
 
-#[tokio::test]
+// The sandboxes live in this process, and need a thread besides the one that waits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_fragile_app_deviates_where_the_fixed_one_holds_and_both_are_left_clean() {
     let both = [AppVersion::Fragile, AppVersion::Fixed].map(on_the_sandbox);
     let ended = join_all(both).await;

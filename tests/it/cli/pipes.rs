@@ -1,12 +1,11 @@
 //! Without a terminal: plain streams, one event a line, nothing where it was not asked for.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::Scene;
-use crate::support::process::{Ended, Place, names_in};
+use crate::support::process::{Ended, Place, files_in, names_in};
 
 #[track_caller]
 fn assert_plain(what: &str, ended: &Ended) {
@@ -148,29 +147,14 @@ async fn a_plan_is_text_json_or_yaml_of_the_same_thing() {
     );
 }
 
-/// Every file below a folder with its bytes.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
-    entries
-        .filter(|entry| entry.path().is_file())
-        .map(|entry| {
-            (
-                entry.path().display().to_string(),
-                std::fs::read(entry.path()).unwrap(),
-            )
-        })
-        .collect()
-}
-
 #[tokio::test]
 async fn the_folder_that_a_person_stands_in_stays_as_it_is() {
     let scene = Scene::new().await;
-    let before = files(&scene.place.path(""));
+    let before = files_in(&scene.place.path(""), Path::new(""));
     let plan = scene.approved_plan(&[]).await;
     scene.place.chaos(&["run", &plan]).await.exits(0);
     scene.place.chaos(&["report", "last"]).await.exits(0);
-    assert_eq!(files(&scene.place.path("")), before);
-    assert_eq!(scene.place.listing(), ["stream-down.yaml"]);
+    assert_eq!(files_in(&scene.place.path(""), Path::new("")), before);
     assert!(!scene.place.home().exists(), "nor was a home made");
 }
 

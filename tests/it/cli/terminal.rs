@@ -81,7 +81,7 @@ async fn the_live_view_shows_phase_and_slos_and_ctrl_c_undoes_and_leaves_a_curso
     let plan = scene.approved_plan(&["HOLD=20s"]).await;
     let mut terminal = Terminal::start(&scene.place, &["run", &plan]);
     terminal.shows(FAULT_IS_IN).await;
-    terminal.shows("hold ━").await;
+    terminal.shows("observing").await;
     assert_eq!(scene.ours().len(), 1);
     assert!(
         !cursor_is_visible(&terminal.seen()),

@@ -2,6 +2,7 @@
 //! an environment that is the same on every machine.
 #![expect(clippy::unwrap_used, reason = "a test that cannot start it has failed")]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -19,6 +20,9 @@ use tokio::time::{Instant, sleep, timeout};
 pub const PATIENCE: Duration = Duration::from_secs(60);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
+/// Files by their path, with their bytes.
+pub type Files = BTreeMap<PathBuf, Vec<u8>>;
+
 /// A working folder, a home and a state folder, all gone with their handle.
 pub struct Place {
     folder: TempDir,
@@ -29,6 +33,22 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
         Self { folder }
+    }
+
+    /// A new place with these files in it.
+    pub fn with(files: &Files) -> Self {
+        let place = Self::new();
+        for (path, bytes) in files {
+            let path = place.folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        }
+        place
+    }
+
+    /// Every file in it.
+    pub fn files(&self) -> Files {
+        files_in(self.folder.path(), Path::new(""))
     }
 
     /// A path in the folder that commands are started in.
@@ -92,6 +112,21 @@ impl Place {
     pub fn start(&self, args: &[&str]) -> Running {
         Running::of(self.command(args))
     }
+}
+
+/// Every file below this path of a folder, with its path in the folder.
+pub fn files_in(folder: &Path, below: &Path) -> Files {
+    let mut files = Files::new();
+    for name in names_in(&folder.join(below)) {
+        let path = below.join(name);
+        if folder.join(&path).is_dir() {
+            files.extend(files_in(folder, &path));
+        } else {
+            let bytes = std::fs::read(folder.join(&path)).unwrap();
+            files.insert(path, bytes);
+        }
+    }
+    files
 }
 
 /// The names in a folder, sorted.

@@ -85,7 +85,7 @@ impl Terminal {
             assert!(
                 ended.is_none() && begun.elapsed() < PATIENCE,
                 "never showed `{words}` ({ended:?})\n{}",
-                self.seen()
+                tail_of(&self.seen())
             );
             sleep(BETWEEN_LOOKS).await;
         }
@@ -116,11 +116,18 @@ impl Terminal {
     pub async fn ended(mut self) -> (ExitStatus, String) {
         let seen = Arc::clone(&self.seen);
         let text = || String::from_utf8_lossy(&seen.lock().unwrap()).into_owned();
-        let status = end_of(&mut self.child, text).await;
+        let status = end_of(&mut self.child, || tail_of(&text()).to_owned()).await;
         // Its side is closed, so that the reader sees the end.
         self.reading.await.unwrap();
         (status, text())
     }
+}
+
+/// The end of what was shown: a live view is redrawn ten times a second.
+pub fn tail_of(shown: &str) -> &str {
+    let start = shown.len().saturating_sub(3_000);
+    let start = (start..shown.len()).find(|at| shown.is_char_boundary(*at));
+    &shown[start.unwrap_or(0)..]
 }
 
 /// The controlling side and the user's side.
