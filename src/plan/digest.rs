@@ -66,10 +66,7 @@ impl StoredPlan {
     /// # Errors
     /// As `canonical`.
     pub fn to_yaml(&self) -> Result<String, Problem> {
-        let cannot = |why: String| Problem::new(ProblemKind::Evidence, why);
-        // Through JSON's values, so that variants keep their one-key form: serde_yaml would tag them.
-        let value = serde_json::to_value(self).map_err(|why| cannot(why.to_string()))?;
-        super::variables::yaml_of(&value).map_err(cannot)
+        super::variables::yaml_of(self).map_err(|why| Problem::new(ProblemKind::Evidence, why))
     }
 
     /// Reads a file back and checks that not a byte of it has changed.

@@ -139,7 +139,7 @@ async fn man_pages_are_printed_or_written_one_for_each_command() {
         .iter()
         .map(|name| format!("chaos-{name}.1"))
         .collect();
-    expected.push("chaos.1".to_owned());
+    expected.extend(["chaos.1".to_owned(), "chaos-sandbox-status.1".to_owned()]);
     expected.sort();
     assert_eq!(names_in(&place.path("pages")), expected);
 }
