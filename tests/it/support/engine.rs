@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chaos_gameday::faults::simulated::SimulatedWorld;
-use chaos_gameday::faults::{Fault, Owner};
+use chaos_gameday::faults::{Fault, FaultDriver, Owner};
 use chaos_gameday::metrics::simulated::SimulatedSeries;
 use chaos_gameday::metrics::{Metric, MetricSpecs, Sources};
 use chaos_gameday::model::approval::{Approval, ApprovalMode, Person};
@@ -28,8 +28,12 @@ pub struct Scene {
     pub world: SimulatedWorld,
     pub series: SimulatedSeries,
     pub patience: Span,
+    /// How long the series may be blind before it trips.
+    pub blind_patience: Span,
     pub reaction: Reaction,
     pub steps: Vec<&'static str>,
+    /// What stands between the engine and the world's driver.
+    pub through: fn(Arc<dyn FaultDriver>) -> Arc<dyn FaultDriver>,
     pub journal: ScriptedJournal,
 }
 
@@ -94,8 +98,10 @@ impl Scene {
             world: SimulatedWorld::new(),
             series: SimulatedSeries::new().series("errors", vec![(Span::ZERO, good())]),
             patience: Span::from_secs(2),
+            blind_patience: Span::from_secs(3),
             reaction: Reaction::Rollback,
             steps: vec!["slow stream"],
+            through: |driver| driver,
             journal: ScriptedJournal::default(),
         }
     }
@@ -128,7 +134,11 @@ impl Scene {
         let admitted = self.admitted().await;
         let sources = Sources::simulated(self.series.source());
         let kit = Kit {
-            drivers: self.steps.iter().map(|_| self.world.driver()).collect(),
+            drivers: self
+                .steps
+                .iter()
+                .map(|_| (self.through)(self.world.driver()))
+                .collect(),
             gauges: self
                 .gauged()
                 .into_iter()
@@ -166,7 +176,7 @@ impl Scene {
             reads: "script errors".to_owned(),
             objective: "< 1%".parse().expect("an objective"),
             patience: self.patience,
-            blind_patience: Span::from_secs(3),
+            blind_patience: self.blind_patience,
             on_breach: self.reaction,
             on_no_data: self.reaction,
             every: Span::from_secs(1),
