@@ -11,4 +11,5 @@ mod reports;
 mod sandbox;
 mod support;
 mod traffic;
+mod truth;
 mod views;

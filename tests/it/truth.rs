@@ -1,0 +1,32 @@
+//! Ways in which a run could say better than the truth, or leave something in place.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chaos_gameday::faults::simulated::{Behaviour, Operation, SimulatedWorld};
+use chaos_gameday::faults::{Fault, FaultDriver, Injection, Owner, Prepared};
+use chaos_gameday::model::decision::Cause;
+use chaos_gameday::model::outcome::Outcome;
+use chaos_gameday::model::problem::Problem;
+use chaos_gameday::model::request::{Absence, Proof};
+use chaos_gameday::model::sample::Reading;
+use chaos_gameday::model::state::{RunState, StepRecord};
+use chaos_gameday::model::undo::{SimulatedUndo, Undo};
+use chaos_gameday::model::units::Span;
+use chaos_gameday::run::{Input, Timing, rescue};
+use futures_util::future::BoxFuture;
+
+use crate::support::engine::{Scene, bad, good};
+
+#[tokio::test(start_paused = true)]
+async fn a_hold_without_a_single_reading_is_not_held() {
+    // In from 5 s to 15 s, blind all of that time; `noDataFor` has its default, 30 s.
+    let nothing = Reading::NoData {
+        why: "no series".to_owned(),
+    };
+    let mut scene = Scene::reading(&[(0, good()), (6, nothing), (15, good())]);
+    scene.blind_patience = Span::from_secs(30);
+    let ended = scene.run().await;
+    assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
+    ended.assert_lawful();
+}
