@@ -30,3 +30,19 @@ async fn a_hold_without_a_single_reading_is_not_held() {
     assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
     ended.assert_lawful();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_hangs_is_blind_too() {
+    // The reading of second 6 comes back in second 15.5, after the undo; `noDataFor` is 3 s.
+    let scene = Scene::healthy();
+    let series = scene.series.clone();
+    let ended = scene
+        .run_with(|_, _| async move {
+            tokio::time::sleep(Duration::from_millis(5_500)).await;
+            let _slow = series.delays("errors", Duration::from_millis(9_500));
+            std::future::pending::<()>().await;
+        })
+        .await;
+    assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
+    ended.assert_lawful();
+}
