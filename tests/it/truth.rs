@@ -64,3 +64,18 @@ async fn a_reading_begun_before_the_fault_was_gone_says_nothing_of_the_recovery(
     );
     ended.assert_lawful();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_late_recovery_between_steps_is_measured_from_the_fault_seen_gone() {
+    // Gone at 15 s, late at 35 s, back at 40 s: 25 s after the fault was gone, not 5 s.
+    let mut scene = Scene::reading(&[(0, good()), (14, bad()), (40, good())]);
+    scene.patience = Span::from_secs(60);
+    scene.steps = vec!["first", "second"];
+    let ended = scene.run().await;
+    assert!(matches!(ended.settlement.cause, Cause::RecoveryLate { .. }));
+    let state = ended.state();
+    let gone = state.steps[0].gone_at_ms.unwrap_or_default();
+    let back = state.recovered_at_ms.map(|back| back - gone);
+    assert_eq!(state.recovery_ms, back);
+    ended.assert_lawful();
+}
