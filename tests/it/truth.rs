@@ -79,3 +79,15 @@ async fn a_late_recovery_between_steps_is_measured_from_the_fault_seen_gone() {
     assert_eq!(state.recovery_ms, back);
     ended.assert_lawful();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_landed_late_is_not_said_to_have_never_got_in() {
+    let scene = Scene::healthy();
+    scene.world.always(
+        Operation::Inject,
+        Behaviour::LandsLate(Duration::from_secs(3)),
+    );
+    let ended = scene.run().await;
+    assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
+    ended.assert_lawful();
+}
