@@ -91,3 +91,18 @@ async fn a_write_that_landed_late_is_not_said_to_have_never_got_in() {
     assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
     ended.assert_lawful();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_fault_that_is_whole_though_its_answer_was_lost_is_not_called_a_part() {
+    let scene = Scene::healthy();
+    scene
+        .world
+        .always(Operation::Inject, Behaviour::LosesAnswer);
+    let ended = scene.run().await;
+    let whole = Cause::PartlyInjected {
+        injected: 1,
+        planned: 1,
+    };
+    assert_ne!(ended.settlement.cause, whole);
+    ended.assert_lawful();
+}
