@@ -106,3 +106,50 @@ async fn a_fault_that_is_whole_though_its_answer_was_lost_is_not_called_a_part()
     assert_ne!(ended.settlement.cause, whole);
     ended.assert_lawful();
 }
+
+/// A driver that looks at the world for 12 s before it sends its write, as one does whose questions
+/// before the write are each answered late.
+struct LooksFirst(Arc<dyn FaultDriver>);
+
+impl FaultDriver for LooksFirst {
+    fn prepare<'a>(
+        &'a self,
+        fault: &'a Fault,
+        owner: &'a Owner,
+    ) -> BoxFuture<'a, Result<Prepared, Problem>> {
+        self.0.prepare(fault, owner)
+    }
+
+    fn inject<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
+        Box::pin(async {
+            tokio::time::sleep(Duration::from_secs(12)).await;
+            self.0.inject(undo).await
+        })
+    }
+
+    fn confirm<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Proof, Problem>> {
+        self.0.confirm(undo)
+    }
+
+    fn revert<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
+        self.0.revert(undo)
+    }
+
+    fn verify_gone<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Absence, Problem>> {
+        self.0.verify_gone(undo)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_long_a_lost_write_may_land_is_counted_from_its_sending() {
+    let mut scene = Scene::healthy();
+    scene.through = |driver| Arc::new(LooksFirst(driver));
+    scene.world.always(
+        Operation::Inject,
+        Behaviour::LandsLate(Duration::from_secs(3)),
+    );
+    let ended = scene.run().await;
+    // Long after the end of the run the world is still clean.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    ended.assert_lawful();
+}
