@@ -153,3 +153,36 @@ async fn how_long_a_lost_write_may_land_is_counted_from_its_sending() {
     tokio::time::sleep(Duration::from_secs(60)).await;
     ended.assert_lawful();
 }
+
+fn in_place(fault: &str) -> (Undo, RunState) {
+    let undo = Undo::Simulated(SimulatedUndo {
+        fault: fault.to_owned(),
+    });
+    let step = StepRecord {
+        undo: Some(undo.clone()),
+        injecting_at_ms: Some(5_000),
+        ..StepRecord::default()
+    };
+    let state = RunState {
+        steps: vec![step],
+        ..RunState::default()
+    };
+    (undo, state)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rescue_waits_for_writes_that_may_still_land() {
+    // The engine dies while its write is under way.
+    let world = SimulatedWorld::new();
+    let driver = world.driver();
+    let (undo, state) = in_place("slow stream");
+    world.always(
+        Operation::Inject,
+        Behaviour::LandsLate(Duration::from_secs(3)),
+    );
+    let _lost = driver.inject(&undo).await;
+    let unproven = rescue(&state, &[driver], Timing::default()).await;
+    assert_eq!(unproven, Vec::<String>::new());
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(world.in_place(), Vec::<String>::new());
+}
