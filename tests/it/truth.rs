@@ -186,3 +186,10 @@ async fn a_rescue_waits_for_writes_that_may_still_land() {
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(world.in_place(), Vec::<String>::new());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_rescue_names_what_it_has_no_driver_for() {
+    let (undo, state) = in_place("slow stream");
+    let unproven = rescue(&state, &[], Timing::default()).await;
+    assert_eq!(unproven, [undo.summary()]);
+}
