@@ -193,3 +193,11 @@ async fn a_rescue_names_what_it_has_no_driver_for() {
     let unproven = rescue(&state, &[], Timing::default()).await;
     assert_eq!(unproven, [undo.summary()]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_baseline_that_lost_its_patience_is_broken_though_its_last_reading_is_good() {
+    // Bad at 1, 2 and 3 s with a patience of 2 s; the baseline ends at 5 s.
+    let ended = Scene::reading(&[(0, bad()), (4, good())]).run().await;
+    assert_eq!(ended.settlement.outcome, Outcome::Refused);
+    ended.assert_lawful();
+}
