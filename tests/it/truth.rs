@@ -201,3 +201,16 @@ async fn a_baseline_that_lost_its_patience_is_broken_though_its_last_reading_is_
     assert_eq!(ended.settlement.outcome, Outcome::Refused);
     ended.assert_lawful();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_breach_before_the_first_fault_is_no_deviation() {
+    // Paused before the only step; nothing was ever injected.
+    let ended = Scene::reading(&[(0, good()), (10, bad())])
+        .run_with(|operator, _| async move {
+            let _ = operator.send(Input::Pause);
+            std::future::pending::<()>().await;
+        })
+        .await;
+    assert_eq!(ended.settlement.outcome, Outcome::Refused);
+    ended.assert_lawful();
+}
