@@ -214,3 +214,14 @@ async fn a_breach_before_the_first_fault_is_no_deviation() {
     assert_eq!(ended.settlement.outcome, Outcome::Refused);
     ended.assert_lawful();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_breach_that_began_while_the_fault_was_in_and_outlasts_its_patience_is_a_deviation() {
+    // Bad from 14 s on, undone at 15 s as the hold is over, patience (2 s) lost at 16 s, back at 20 s:
+    // the journal says `tripped`, `rollback`.
+    let ended = Scene::reading(&[(0, good()), (14, bad()), (20, good())])
+        .run()
+        .await;
+    assert_eq!(ended.settlement.outcome, Outcome::Deviated);
+    ended.assert_lawful();
+}
