@@ -49,3 +49,17 @@ async fn two_runs_with_a_latency_each_leave_none_behind() {
     let standing = answer(bench.edge("GET", EFFECTS)).await.1;
     assert_eq!(standing, json!({"latency": 0}));
 }
+
+#[tokio::test]
+async fn a_latency_that_others_set_after_the_last_look_is_not_lost() {
+    // Between our last look and our write somebody sets 7 ms; ours must not replace what it cannot
+    // put back.
+    let bench = Bench::start(AppVersion::Fixed).await;
+    let case = Case::new(bench.sandbox.aws_url(), json!([]), Some(20));
+    let undo = case.prepare().await.unwrap().undo;
+    assert_eq!(bench.effects(json!({"latency": 7})).await.0, 200);
+    let _refused = case.driver.inject(&undo).await;
+    assert_eq!(case.driver.revert(&undo).await.result, Ok(()));
+    let standing = answer(bench.edge("GET", EFFECTS)).await.1;
+    assert_eq!(standing, json!({"latency": 7}));
+}
