@@ -2,6 +2,7 @@
 
 mod command;
 mod documents;
+mod endings;
 mod engine;
 mod journal;
 mod localstack;
