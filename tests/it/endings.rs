@@ -4,6 +4,7 @@
     reason = "a test that cannot start a process has failed"
 )]
 
+use std::io::Write;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -46,4 +47,21 @@ fn a_journal_at_its_size_limit_is_lost_evidence_and_no_death_with_the_fault_in()
         .unwrap();
     let status = wait(child, Duration::from_secs(40)).unwrap();
     assert_eq!(status.code(), Some(8), "{status}");
+}
+
+#[test]
+fn a_reader_that_does_not_read_cannot_keep_a_settled_run_from_ending() {
+    let state = TempDir::new().unwrap();
+    let (_unread, mut full) = std::io::pipe().unwrap();
+    // As much as a pipe takes.
+    full.write_all(&[b'\n'; 65_536]).unwrap();
+    let child = run_by("exec \"$0\" \"$@\"", &state)
+        .stdout(full)
+        .spawn()
+        .unwrap();
+    let status = wait(child, Duration::from_secs(50));
+    assert!(
+        status.is_some(),
+        "it goes on long after the run has settled"
+    );
 }
