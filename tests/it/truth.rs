@@ -6,6 +6,7 @@ use std::time::Duration;
 use chaos_gameday::faults::simulated::{Behaviour, Operation, SimulatedWorld};
 use chaos_gameday::faults::{Fault, FaultDriver, Injection, Owner, Prepared};
 use chaos_gameday::model::decision::Cause;
+use chaos_gameday::model::event::Event;
 use chaos_gameday::model::outcome::Outcome;
 use chaos_gameday::model::problem::Problem;
 use chaos_gameday::model::request::{Absence, Proof};
@@ -16,7 +17,7 @@ use chaos_gameday::model::units::Span;
 use chaos_gameday::run::{Input, Timing, rescue};
 use futures_util::future::BoxFuture;
 
-use crate::support::engine::{Scene, bad, good};
+use crate::support::engine::{Scene, ScriptedJournal, bad, good};
 
 #[tokio::test(start_paused = true)]
 async fn a_hold_without_a_single_reading_is_not_held() {
@@ -224,4 +225,14 @@ async fn a_breach_that_began_while_the_fault_was_in_and_outlasts_its_patience_is
         .await;
     assert_eq!(ended.settlement.outcome, Outcome::Deviated);
     ended.assert_lawful();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_failed_once_leaves_no_gap_in_the_numbers() {
+    let mut scene = Scene::healthy();
+    scene.journal = ScriptedJournal::failing_at(|event| matches!(event, Event::Confirmed { .. }));
+    let ended = scene.run().await;
+    let numbers: Vec<u64> = ended.records.iter().map(|record| record.seq).collect();
+    let due: Vec<u64> = (1..).take(numbers.len()).collect();
+    assert_eq!(numbers, due);
 }
