@@ -326,3 +326,16 @@ async fn a_plan_is_admitted_by_its_own_facts_only() {
     let admitted = policy::admit(stored, &facts, &[], now, &person_at_desk());
     assert!(admitted.is_err(), "a denied plan got in by another's facts");
 }
+
+#[tokio::test]
+async fn a_command_that_asks_elsewhere_is_not_held_by_the_sandbox() {
+    let mut plan = decent().await;
+    plan.experiment.slos[0].metric = Metric::Command(CommandMetric {
+        argv: ["chaos", "sandbox", "status", "http://10.0.0.7/delete?x="]
+            .map(str::to_owned)
+            .to_vec(),
+        json: None,
+        timeout: Span::from_secs(1),
+    });
+    assert!(!own_sandbox().holds(&plan));
+}
