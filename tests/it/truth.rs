@@ -108,43 +108,56 @@ async fn a_fault_that_is_whole_though_its_answer_was_lost_is_not_called_a_part()
     ended.assert_lawful();
 }
 
-/// A driver that looks at the world for 12 s before it sends its write, as one does whose questions
-/// before the write are each answered late.
-struct LooksFirst(Arc<dyn FaultDriver>);
+/// A driver that is long in looking at the world before it prepares, and before it sends its write, as
+/// one is whose questions are each answered late.
+struct Slow {
+    driver: Arc<dyn FaultDriver>,
+    prepares_in: Duration,
+    writes_after: Duration,
+}
 
-impl FaultDriver for LooksFirst {
+impl FaultDriver for Slow {
     fn prepare<'a>(
         &'a self,
         fault: &'a Fault,
         owner: &'a Owner,
     ) -> BoxFuture<'a, Result<Prepared, Problem>> {
-        self.0.prepare(fault, owner)
+        Box::pin(async move {
+            tokio::time::sleep(self.prepares_in).await;
+            self.driver.prepare(fault, owner).await
+        })
     }
 
     fn inject<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
         Box::pin(async {
-            tokio::time::sleep(Duration::from_secs(12)).await;
-            self.0.inject(undo).await
+            tokio::time::sleep(self.writes_after).await;
+            self.driver.inject(undo).await
         })
     }
 
     fn confirm<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Proof, Problem>> {
-        self.0.confirm(undo)
+        self.driver.confirm(undo)
     }
 
     fn revert<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
-        self.0.revert(undo)
+        self.driver.revert(undo)
     }
 
     fn verify_gone<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Absence, Problem>> {
-        self.0.verify_gone(undo)
+        self.driver.verify_gone(undo)
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn how_long_a_lost_write_may_land_is_counted_from_its_sending() {
     let mut scene = Scene::healthy();
-    scene.through = |driver| Arc::new(LooksFirst(driver));
+    scene.through = |driver| {
+        Arc::new(Slow {
+            driver,
+            prepares_in: Duration::ZERO,
+            writes_after: Duration::from_secs(12),
+        })
+    };
     scene.world.always(
         Operation::Inject,
         Behaviour::LandsLate(Duration::from_secs(3)),
@@ -235,4 +248,20 @@ async fn a_write_that_failed_once_leaves_no_gap_in_the_numbers() {
     let numbers: Vec<u64> = ended.records.iter().map(|record| record.seq).collect();
     let due: Vec<u64> = (1..).take(numbers.len()).collect();
     assert_eq!(numbers, due);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_fault_goes_into_a_service_that_broke_while_the_step_was_prepared() {
+    // The baseline held until 5 s; preparing lasts until 9 s; bad from 6 s on with a patience of 2 s.
+    let mut scene = Scene::reading(&[(0, good()), (6, bad()), (20, good())]);
+    scene.through = |driver| {
+        Arc::new(Slow {
+            driver,
+            prepares_in: Duration::from_secs(4),
+            writes_after: Duration::ZERO,
+        })
+    };
+    let ended = scene.run().await;
+    assert_eq!(ended.settlement.outcome, Outcome::Refused);
+    ended.assert_lawful();
 }
