@@ -5,6 +5,7 @@ use chaos_gameday::sandbox::AppVersion;
 use serde_json::json;
 
 use super::{Case, put_record};
+use crate::support::localstack::{Misfit, Quirk};
 use crate::support::sandbox::{Bench, answer};
 
 const FAULTS: &str = "/_localstack/chaos/faults";
@@ -62,4 +63,14 @@ async fn a_latency_that_others_set_after_the_last_look_is_not_lost() {
     assert_eq!(case.driver.revert(&undo).await.result, Ok(()));
     let standing = answer(bench.edge("GET", EFFECTS)).await.1;
     assert_eq!(standing, json!({"latency": 7}));
+}
+
+#[tokio::test]
+async fn our_rules_come_out_of_a_server_that_shows_them_with_a_field_of_its_own() {
+    let server = Misfit::start(vec![Quirk::ShowsMore]).await;
+    let case = Case::new(&server.url, json!([put_record()]), None);
+    let undo = case.prepare().await.unwrap().undo;
+    assert_eq!(case.driver.inject(&undo).await.result, Ok(()));
+    let _reverted = case.driver.revert(&undo).await;
+    assert_eq!(server.inner().rules, Vec::<serde_json::Value>::new());
 }
