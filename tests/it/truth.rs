@@ -265,3 +265,19 @@ async fn no_fault_goes_into_a_service_that_broke_while_the_step_was_prepared() {
     assert_eq!(ended.settlement.outcome, Outcome::Refused);
     ended.assert_lawful();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_breach_that_a_restart_of_the_platform_brought_is_no_deviation() {
+    // The platform restarts at 7.5 s, between two looks; the SLO breaches at 8 s, without patience.
+    let mut scene = Scene::reading(&[(0, good()), (8, bad()), (12, good())]);
+    scene.patience = Span::ZERO;
+    let ended = scene
+        .run_with(|_, world| async move {
+            tokio::time::sleep(Duration::from_millis(7_500)).await;
+            world.restart();
+            std::future::pending::<()>().await;
+        })
+        .await;
+    assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
+    ended.assert_lawful();
+}
