@@ -281,3 +281,21 @@ async fn a_breach_that_a_restart_of_the_platform_brought_is_no_deviation() {
     assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
     ended.assert_lawful();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_go_puts_no_fault_into_a_service_that_breaches() {
+    // Paused before the only step; bad from 28 s on with a patience of 60 s; go at 30 s.
+    let mut scene = Scene::reading(&[(0, good()), (28, bad()), (60, good())]);
+    scene.patience = Span::from_secs(60);
+    let ended = scene
+        .run_with(|operator, _| async move {
+            let _ = operator.send(Input::Pause);
+            tokio::time::sleep(Duration::from_secs(30)).await;
+            let _ = operator.send(Input::Go);
+            std::future::pending::<()>().await;
+        })
+        .await;
+    let injected = ended.state().steps[0].injecting_at_ms;
+    assert!(injected.is_none_or(|at| at >= 60_000), "{injected:?}");
+    ended.assert_lawful();
+}
