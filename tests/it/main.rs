@@ -2,6 +2,7 @@
 
 mod command;
 mod documents;
+mod dying;
 mod endings;
 mod engine;
 mod journal;

@@ -184,7 +184,7 @@ impl Scene {
     }
 
     /// The scripted SLO; where it may not end the run, a steady one that may stands beside it.
-    fn gauged(&self) -> Vec<GaugedSlo> {
+    pub fn gauged(&self) -> Vec<GaugedSlo> {
         let scripted = GaugedSlo {
             slo: self.slo(),
             metric: Metric::Simulated("errors".to_owned()),
@@ -203,7 +203,8 @@ impl Scene {
         }
     }
 
-    async fn admitted(&self) -> AdmittedPlan {
+    /// Its plan, admitted.
+    pub async fn admitted(&self) -> AdmittedPlan {
         let policy = policy::built_in();
         let plan = self.plan(policy.identity()).await;
         let stored = StoredPlan::lock(plan).expect("a plan that can be written");
