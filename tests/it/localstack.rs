@@ -4,6 +4,7 @@
 
 mod cycle;
 mod misfits;
+mod others;
 mod strangers;
 
 use std::sync::Arc;

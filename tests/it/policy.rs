@@ -309,3 +309,33 @@ async fn a_denied_plan_is_refused_though_it_was_approved() {
             .all(|found| found.severity == Severity::Deny)
     );
 }
+
+#[tokio::test]
+async fn a_plan_is_admitted_by_its_own_facts_only() {
+    let policy = policy::built_in();
+    let harmless = decent().await;
+    let mut denied = harmless.clone();
+    denied.experiment.environment = "production".to_owned();
+    let stored = StoredPlan::lock(denied).expect("a plan that can be written");
+    let facts = Facts {
+        plan: &harmless,
+        policy: &policy,
+        sandbox: Some(&own_sandbox()),
+    };
+    let now = "2026-01-01T00:01:00Z".parse().expect("a time");
+    let admitted = policy::admit(stored, &facts, &[], now, &person_at_desk());
+    assert!(admitted.is_err(), "a denied plan got in by another's facts");
+}
+
+#[tokio::test]
+async fn a_command_that_asks_elsewhere_is_not_held_by_the_sandbox() {
+    let mut plan = decent().await;
+    plan.experiment.slos[0].metric = Metric::Command(CommandMetric {
+        argv: ["chaos", "sandbox", "status", "http://10.0.0.7/delete?x="]
+            .map(str::to_owned)
+            .to_vec(),
+        json: None,
+        timeout: Span::from_secs(1),
+    });
+    assert!(!own_sandbox().holds(&plan));
+}

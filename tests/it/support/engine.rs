@@ -30,8 +30,12 @@ pub struct Scene {
     pub world: SimulatedWorld,
     pub series: SimulatedSeries,
     pub patience: Span,
+    /// How long the series may be blind before it trips.
+    pub blind_patience: Span,
     pub reaction: Reaction,
     pub steps: Vec<&'static str>,
+    /// What stands between the engine and the world's driver.
+    pub through: fn(Arc<dyn FaultDriver>) -> Arc<dyn FaultDriver>,
     pub journal: ScriptedJournal,
     /// The operation in which the driver panics once.
     pub panics_in: Option<&'static str>,
@@ -98,8 +102,10 @@ impl Scene {
             world: SimulatedWorld::new(),
             series: SimulatedSeries::new().series("errors", vec![(Span::ZERO, good())]),
             patience: Span::from_secs(2),
+            blind_patience: Span::from_secs(3),
             reaction: Reaction::Rollback,
             steps: vec!["slow stream"],
+            through: |driver| driver,
             journal: ScriptedJournal::default(),
             panics_in: None,
         }
@@ -168,7 +174,7 @@ impl Scene {
     fn driver(&self) -> Arc<dyn FaultDriver> {
         match self.panics_in {
             Some(operation) => Panicky::driver(self.world.driver(), operation),
-            None => self.world.driver(),
+            None => (self.through)(self.world.driver()),
         }
     }
 
@@ -178,7 +184,7 @@ impl Scene {
             reads: "script errors".to_owned(),
             objective: "< 1%".parse().expect("an objective"),
             patience: self.patience,
-            blind_patience: Span::from_secs(3),
+            blind_patience: self.blind_patience,
             on_breach: self.reaction,
             on_no_data: self.reaction,
             every: Span::from_secs(1),
@@ -186,7 +192,7 @@ impl Scene {
     }
 
     /// The scripted SLO; where it may not end the run, a steady one that may stands beside it.
-    fn gauged(&self) -> Vec<GaugedSlo> {
+    pub fn gauged(&self) -> Vec<GaugedSlo> {
         let scripted = GaugedSlo {
             slo: self.slo(),
             metric: Metric::Simulated("errors".to_owned()),
@@ -205,7 +211,8 @@ impl Scene {
         }
     }
 
-    async fn admitted(&self) -> AdmittedPlan {
+    /// Its plan, admitted.
+    pub async fn admitted(&self) -> AdmittedPlan {
         let policy = policy::built_in();
         let plan = self.plan(policy.identity()).await;
         let stored = StoredPlan::lock(plan).expect("a plan that can be written");

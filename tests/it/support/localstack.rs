@@ -49,6 +49,8 @@ pub enum Quirk {
     IgnoresLatency,
     /// Rules are shown with every absent field as `null`, and compared as they were sent.
     ShowsDefaults,
+    /// Rules are shown with a field of the server's own, and compared as they were sent.
+    ShowsMore,
     /// Rules are stored without their description.
     StripsDescriptions,
     /// Rules with a description are invalid.
@@ -217,9 +219,15 @@ impl Inner {
     }
 
     fn shown(&self) -> Value {
-        let show = |rule: &Value| match self.has(&Quirk::ShowsDefaults) {
-            true => with_nulls(rule),
-            false => rule.clone(),
+        let show = |rule: &Value| {
+            let mut rule = match self.has(&Quirk::ShowsDefaults) {
+                true => with_nulls(rule),
+                false => rule.clone(),
+            };
+            if self.has(&Quirk::ShowsMore) {
+                rule["hits"] = json!(0);
+            }
+            rule
         };
         self.rules.iter().map(show).collect()
     }
