@@ -11,7 +11,7 @@ use crate::model::approval::{Approval, ApprovalMode};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Span;
 use crate::plan::StoredPlan;
-use crate::policy::{self, Finding, Policy, Severity};
+use crate::policy::{self, Policy};
 use crate::run::Clock;
 use crate::view::clock_time;
 use crate::view::plan as shown;
@@ -23,14 +23,7 @@ pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> 
     let stored = StoredPlan::from_text(&text)?;
     let policy = policy::built_in();
     let findings = planning::judge(&stored.plan, &policy, None);
-    let denied: Vec<Finding> = findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Deny)
-        .cloned()
-        .collect();
-    if !denied.is_empty() {
-        return Err(Failure::Denied(denied));
-    }
+    planning::undenied(&findings)?;
     shown::show(&desk.printer, &stored, &findings);
     let approval = ask(desk, &stored, &policy, args.valid_for, args.reason.clone())?;
     store.save_approval(&approval)?;
@@ -52,7 +45,19 @@ pub(super) fn ask(
     reason: Option<String>,
 ) -> Result<Approval, Failure> {
     let most = policy.approval_counts_for;
-    let valid_for = valid_for.unwrap_or(most).min(most);
+    let valid_for = valid_for.unwrap_or(most);
+    if valid_for > most {
+        return Err(Failure::Problem(
+            Problem::new(
+                ProblemKind::Invalid,
+                format!("an approval cannot count for {valid_for}"),
+            )
+            .hint(format!(
+                "policy `{}` lets it count for {most} at most",
+                policy.name
+            )),
+        ));
+    }
     if !desk.printer.has_person() {
         return Err(Failure::Unapproved(
             Problem::new(

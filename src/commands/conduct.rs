@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Desk;
 use super::approve;
-use super::planning::Planned;
+use super::planning::{self, Planned};
 use crate::cli::{ConductArgs, Form};
 use crate::clients::Clients;
 use crate::error::Failure;
@@ -15,6 +15,7 @@ use crate::journal::{Header, Journal, RunFolder, Store, StoreLock};
 use crate::metrics::{SourceSetup, Sources};
 use crate::model::approval::Approval;
 use crate::model::ids::RunId;
+use crate::model::outcome::Outcome;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::Plan;
 use crate::policy::{self, AdmittedPlan, Facts, OwnSandbox, Severity};
@@ -39,17 +40,11 @@ pub(super) struct Conducted {
 impl Conducted {
     /// The exit code: a stuck fault before lost evidence before everything else.
     pub(super) fn exit(&self) -> Exit {
-        let outcome = self.settlement.outcome;
-        let stuck = outcome == crate::model::outcome::Outcome::Stuck;
-        let bug = matches!(
-            self.settlement.cause,
-            crate::model::decision::Cause::Bug { .. }
-        );
-        match (&self.settlement.evidence, bug) {
-            _ if stuck => Exit::Run(outcome.code()),
-            (_, true) => Exit::Run(70),
-            (Some(_), false) => Exit::Run(8),
-            (None, false) => Exit::Run(outcome.code()),
+        let settlement = &self.settlement;
+        let stuck = settlement.outcome == Outcome::Stuck;
+        match &settlement.evidence {
+            Some(_) if !stuck => Exit::Run(8),
+            Some(_) | None => Exit::Run(settlement.cause.exit_code()),
         }
     }
 }
@@ -125,14 +120,7 @@ fn admit(
     } = planned;
     let now = Clock::wall();
     let mut approvals = read_approvals(desk, store, &stored.id)?;
-    let denied: Vec<_> = findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Deny)
-        .cloned()
-        .collect();
-    if !denied.is_empty() {
-        return Err(Failure::Denied(denied));
-    }
+    planning::undenied(&findings)?;
     let required = findings
         .iter()
         .any(|finding| finding.severity == Severity::Require);

@@ -38,25 +38,37 @@ pub(super) fn man(desk: &Desk, args: &ManArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Every page with its file name.
+/// Every page with its file name: one for `chaos`, one for each verb, one for each verb's verb.
 fn pages() -> Result<Vec<(String, String)>, Failure> {
     let mut root = Cli::command();
     root.build();
-    let mut pages = vec![("chaos.1".to_owned(), page(root.clone())?)];
-    for command in root.get_subcommands() {
-        let name = format!("chaos-{}", command.get_name());
-        let command = command
-            .clone()
-            .display_name(name.clone())
-            .bin_name(name.replacen('-', " ", 1));
-        pages.push((format!("{name}.1"), page(command)?));
-    }
+    let mut pages = Vec::new();
+    add(&mut pages, &root, "chaos")?;
     Ok(pages)
+}
+
+fn add(
+    pages: &mut Vec<(String, String)>,
+    command: &clap::Command,
+    name: &str,
+) -> Result<(), Failure> {
+    let typed = name.replace('-', " ");
+    let titled = command
+        .clone()
+        .display_name(name.to_owned())
+        .bin_name(typed);
+    pages.push((format!("{name}.1"), page(titled)?));
+    for below in command.get_subcommands() {
+        add(pages, below, &format!("{name}-{}", below.get_name()))?;
+    }
+    Ok(())
 }
 
 fn page(command: clap::Command) -> Result<String, Failure> {
     let mut text = Vec::new();
     clap_mangen::Man::new(command)
+        // Without it every page would be signed by the verb instead of the program.
+        .source(concat!("chaos ", env!("CARGO_PKG_VERSION")))
         .render(&mut text)
         .map_err(|why| Failure::Bug(format!("a man page cannot be made: {why}")))?;
     String::from_utf8(text).map_err(|why| Failure::Bug(format!("a man page is no text: {why}")))

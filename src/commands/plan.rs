@@ -6,8 +6,8 @@ use crate::cli::{PlanArgs, PlanForm};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
+use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::Variables;
-use crate::policy::Severity;
 use crate::view::{Loudness, plan as shown};
 
 pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> {
@@ -25,29 +25,31 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
         replay_of: None,
     };
     let planned = planning::make(desk, &clients, draft).await?;
-    let denied: Vec<_> = planned
-        .findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Deny)
-        .cloned()
-        .collect();
-    if denied.is_empty() {
+    let denied = planned.undenied();
+    if denied.is_ok() {
         desk.store()?
             .save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
     }
     let quiet = desk.printer.setup().loudness == Loudness::Quiet;
     match args.output {
-        PlanForm::Text if quiet && denied.is_empty() => {
-            desk.printer.data(planned.stored.id.as_str())
+        PlanForm::Text if quiet && denied.is_ok() => {
+            desk.printer.data(planned.stored.id.as_str());
         }
         PlanForm::Text if quiet => {}
-        PlanForm::Text => shown::show(&desk.printer, &planned.stored, &planned.findings),
+        PlanForm::Text => {
+            shown::show(&desk.printer, &planned.stored, &planned.findings);
+            return denied.map(|()| Exit::Done).map_err(|_| said_above());
+        }
         PlanForm::Json => desk.printer.data(planned.stored.to_text()?.trim_end()),
         PlanForm::Yaml => desk.printer.data(planned.stored.to_yaml()?.trim_end()),
     }
-    if denied.is_empty() {
-        Ok(Exit::Done)
-    } else {
-        Err(Failure::Denied(denied))
-    }
+    denied.map(|()| Exit::Done)
+}
+
+/// The findings are part of the plan that was just shown.
+fn said_above() -> Failure {
+    Failure::Problem(
+        Problem::new(ProblemKind::Refused, "the policy denies this plan")
+            .hint("what it says, and each way out, stands under `Policy` above"),
+    )
 }

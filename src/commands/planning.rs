@@ -10,7 +10,7 @@ use crate::plan::{
     DocumentSource, Plan, Resolution, Source, StoredPlan, Variables, load_experiment, parse_flag,
     read_source, read_variable_file, resolve,
 };
-use crate::policy::{self, Facts, Finding, OwnSandbox, Policy};
+use crate::policy::{self, Facts, Finding, OwnSandbox, Policy, Severity};
 use crate::run::Clock;
 use crate::sandbox::Sandbox;
 
@@ -19,6 +19,26 @@ pub(super) struct Planned {
     pub(super) stored: StoredPlan,
     pub(super) findings: Vec<Finding>,
     pub(super) policy: Policy,
+}
+
+impl Planned {
+    /// Nothing, or the denial with every finding that denies.
+    pub(super) fn undenied(&self) -> Result<(), Failure> {
+        undenied(&self.findings)
+    }
+}
+
+/// Nothing, or the denial with every finding that denies.
+pub(super) fn undenied(findings: &[Finding]) -> Result<(), Failure> {
+    let denied: Vec<Finding> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Deny)
+        .cloned()
+        .collect();
+    if denied.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Denied(denied))
 }
 
 /// Where a plan comes from.

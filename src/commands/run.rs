@@ -55,14 +55,15 @@ fn named_plan(what: &str) -> Option<PlanId> {
     what.parse().ok().filter(|_| !Path::new(what).exists())
 }
 
-/// Saves a plan and shows it to the person who will be asked.
+/// Shows a plan to the person who will be asked, and saves it, unless it is denied.
 pub(super) fn present(desk: &Desk, planned: &Planned, form: Form) -> Result<(), Failure> {
-    desk.store()?
-        .save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
     match form {
         Form::Text => shown::talk(&desk.printer, &planned.stored, &planned.findings),
         Form::Json => {}
     }
+    planned.undenied()?;
+    desk.store()?
+        .save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
     Ok(())
 }
 

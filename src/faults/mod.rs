@@ -187,6 +187,6 @@ pub fn driver_for_undo(undo: &Undo, clients: &Clients) -> Result<Arc<dyn FaultDr
 pub fn write_limit(undo: &Undo) -> Span {
     match undo {
         Undo::LocalStack(undo) => localstack::write_limit(undo, ANSWER_WITHIN),
-        Undo::Simulated(_) => Span::ZERO,
+        Undo::Simulated(_) => simulated::WRITE_LIMIT,
     }
 }

@@ -21,6 +21,10 @@ mod world;
 pub use world::{Behaviour, Operation, SimulatedWorld};
 
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::units::Span;
+
+/// How late a scripted write may land.
+pub(super) const WRITE_LIMIT: Span = Span::from_secs(10);
 
 /// A scripted fault outside a simulation.
 pub(super) fn no_world(name: &str) -> Problem {

@@ -113,6 +113,28 @@ impl Cause {
         }
     }
 
+    /// The frozen exit code: the outcome's, except where the evidence or this program failed.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::EvidenceLost { .. } => 8,
+            Self::Bug { .. } => 70,
+            Self::StepsDone
+            | Self::Breach { .. }
+            | Self::Blind { .. }
+            | Self::RecoveryLate { .. }
+            | Self::RecoveryUnseen { .. }
+            | Self::BaselineBroken { .. }
+            | Self::NotPrepared { .. }
+            | Self::NeverInjected { .. }
+            | Self::PartlyInjected { .. }
+            | Self::Unconfirmed { .. }
+            | Self::FaultLost { .. }
+            | Self::Restarted { .. }
+            | Self::Aborted { .. }
+            | Self::UndoUnproven { .. } => self.outcome().code(),
+        }
+    }
+
     /// One sentence for a person.
     pub fn sentence(&self) -> String {
         match self {

@@ -112,6 +112,14 @@ pub struct SloRecord {
     pub latest_at_ms: Option<u64>,
 }
 
+/// One reading, judged, with its time.
+struct Seen<'a> {
+    at_ms: u64,
+    reading: &'a Reading,
+    state: SloState,
+    streak_ms: u64,
+}
+
 /// What is known about a step.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepRecord {
@@ -234,7 +242,15 @@ impl RunState {
                 state,
                 streak_ms,
                 took_ms: _,
-            } => self.sampled(at_ms, slo, reading, *state, *streak_ms),
+            } => {
+                let seen = Seen {
+                    at_ms,
+                    reading,
+                    state: *state,
+                    streak_ms: *streak_ms,
+                };
+                self.sampled(slo, &seen);
+            }
             Event::TicksMissed { slo, missed } => {
                 if let Some(found) = self.slo_mut(slo) {
                     found.missed += missed;
@@ -319,17 +335,10 @@ impl RunState {
         }
     }
 
-    fn sampled(
-        &mut self,
-        at_ms: u64,
-        slo: &str,
-        reading: &Reading,
-        state: SloState,
-        streak_ms: u64,
-    ) {
+    fn sampled(&mut self, slo: &str, seen: &Seen<'_>) {
         let phase = self.phase;
         if let Some(found) = self.slo_mut(slo) {
-            found.take(at_ms, phase, reading, state, streak_ms);
+            found.take(phase, seen);
         }
     }
 
@@ -379,22 +388,17 @@ impl SloRecord {
         }
     }
 
-    fn take(
-        &mut self,
-        at_ms: u64,
-        phase: Option<Phase>,
-        reading: &Reading,
-        state: SloState,
-        streak_ms: u64,
-    ) {
+    fn take(&mut self, phase: Option<Phase>, seen: &Seen<'_>) {
+        let at_ms = seen.at_ms;
         if let (Some(SloState::Breaching), Some(before)) = (self.state, self.latest_at_ms) {
             self.breaching_ms += at_ms.saturating_sub(before);
         }
-        self.state = Some(state);
-        self.streak_ms = streak_ms;
+        self.state = Some(seen.state);
+        self.streak_ms = seen.streak_ms;
         self.samples += 1;
         self.latest_at_ms = Some(at_ms);
-        match reading.value() {
+        self.reading = Some(seen.reading.clone());
+        match seen.reading.value() {
             None => self.blind_samples += 1,
             Some(value) => {
                 if self.history.len() == HISTORY {
@@ -430,6 +434,5 @@ impl SloRecord {
                 }
             }
         }
-        self.reading = Some(reading.clone());
     }
 }

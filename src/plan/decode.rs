@@ -10,14 +10,13 @@ use std::str::FromStr;
 
 use serde_json::{Map, Number, Value};
 
+use super::fields::{Fields, Refused};
 use super::problems::{Found, Problems};
 use super::scalar::{Origin, Resolved, Scalar};
 use super::tree::{Content, Entry, Node, key_path};
+use super::words::{listed, suggestion};
 use crate::model::problem::Problem;
 use crate::model::units::Span;
-
-/// Longer texts are not compared with the known words: nobody meant them.
-const LONGEST_TYPO: usize = 64;
 
 /// A place in the document that is being read.
 #[derive(Clone)]
@@ -88,6 +87,27 @@ impl<'t> Cursor<'t> {
     fn wrong_type(&self, wanted: &str, help: impl Into<String>) {
         let name = self.name();
         self.report(format!("{name} wants {wanted}, not {}", self.found()), help);
+    }
+
+    /// The value of one of the keys that stand here.
+    pub(super) fn below(&self, entry: &'t Entry) -> Self {
+        Self {
+            node: &entry.value,
+            path: key_path(&self.path, &entry.key),
+            place: entry.place(),
+            problems: self.problems,
+        }
+    }
+
+    /// Writes down that something is wrong with a key itself.
+    pub(super) fn report_key(&self, entry: &Entry, message: String, help: String) {
+        self.problems.add(Found {
+            message,
+            help: Some(help),
+            place: Some(entry.key_span.clone()),
+            path: key_path(&self.path, &entry.key),
+            also: None,
+        });
     }
 
     /// What this place is called in a message: `` `hold` ``, or `this` for an item of a list.
@@ -208,6 +228,12 @@ impl<'t> Cursor<'t> {
             .ok()
     }
 
+    /// A text with a rule of its own, where a bare number would be a mistake.
+    pub(crate) fn parsed_text<T: FromStr<Err = Problem>>(&self) -> Option<T> {
+        self.text()?;
+        self.parsed()
+    }
+
     /// A duration within limits.
     pub(crate) fn span(&self, limits: RangeInclusive<Span>) -> Option<Span> {
         let span = self.parsed()?;
@@ -306,11 +332,11 @@ impl<'t> Cursor<'t> {
     ) -> Option<Fields<'t>> {
         let help = format!("write `key: value` lines; the keys are {}", listed(known));
         let fields = self.open_fields(known, &help)?;
-        for entry in fields.entries {
+        for entry in fields.entries() {
             if let Some(refused) = refused.iter().find(|refused| refused.key == entry.key) {
-                fields.report_key(entry, refused.message.to_owned(), refused.help.to_owned());
+                self.report_key(entry, refused.message.to_owned(), refused.help.to_owned());
             } else if !known.contains(&entry.key.as_str()) {
-                fields.report_key(
+                self.report_key(
                     entry,
                     format!("unknown key `{}`", entry.key),
                     suggestion(&entry.key, known, "the keys here are"),
@@ -327,11 +353,7 @@ impl<'t> Cursor<'t> {
 
     fn open_fields(&self, known: &'static [&'static str], help: &str) -> Option<Fields<'t>> {
         match &self.node.content {
-            Content::Map(entries) => Some(Fields {
-                cursor: self.clone(),
-                known,
-                entries,
-            }),
+            Content::Map(entries) => Some(Fields::new(self.clone(), known, entries)),
             Content::Scalar(_) | Content::List(_) => {
                 self.wrong_type("a map", help);
                 None
@@ -366,157 +388,6 @@ impl<'t> Cursor<'t> {
                 None
             }
         }
-    }
-}
-
-/// A key that is refused although people have reason to expect it.
-pub(crate) struct Refused {
-    pub(crate) key: &'static str,
-    pub(crate) message: &'static str,
-    pub(crate) help: &'static str,
-}
-
-/// A map that is being read.
-pub(crate) struct Fields<'t> {
-    cursor: Cursor<'t>,
-    known: &'static [&'static str],
-    entries: &'t [Entry],
-}
-
-impl<'t> Fields<'t> {
-    /// The map itself.
-    pub(crate) fn cursor(&self) -> &Cursor<'t> {
-        &self.cursor
-    }
-
-    fn below(&self, entry: &'t Entry) -> Cursor<'t> {
-        Cursor {
-            node: &entry.value,
-            path: key_path(&self.cursor.path, &entry.key),
-            place: entry.place(),
-            problems: self.cursor.problems,
-        }
-    }
-
-    fn report_key(&self, entry: &Entry, message: String, help: String) {
-        self.cursor.problems.add(Found {
-            message,
-            help: Some(help),
-            place: Some(entry.key_span.clone()),
-            path: key_path(&self.cursor.path, &entry.key),
-            also: None,
-        });
-    }
-
-    /// Every key with its value.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&'t str, Cursor<'t>)> {
-        self.entries
-            .iter()
-            .map(|entry| (entry.key.as_str(), self.below(entry)))
-    }
-
-    /// Whether the key is there, with or without a value.
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.entries.iter().any(|entry| entry.key == key)
-    }
-
-    /// Whether an unknown key is probably meant to be one of these, which its own problem says.
-    fn has_misspelt(&self, keys: &[&str]) -> bool {
-        self.entries.iter().any(|entry| {
-            !self.known.contains(&entry.key.as_str()) && nearest(&entry.key, keys).is_some()
-        })
-    }
-
-    /// The value of a key that may be missing; a key without a value is a mistake all the same,
-    /// since nobody can tell whether the default was meant.
-    pub(crate) fn optional(&self, key: &str) -> Option<Cursor<'t>> {
-        let entry = self.entries.iter().find(|entry| entry.key == key)?;
-        if matches!(&entry.value.content, Content::Scalar(scalar) if scalar.is_null()) {
-            self.report_key(
-                entry,
-                format!("`{key}` has no value"),
-                "write a value or take the line away".to_owned(),
-            );
-            return None;
-        }
-        Some(self.below(entry))
-    }
-
-    /// The value of a key that must be there; `example` shows how it is written.
-    pub(crate) fn required(&self, key: &str, example: &str) -> Option<Cursor<'t>> {
-        if !self.has(key) && !self.has_misspelt(&[key]) {
-            let place = match self.cursor.path.as_str() {
-                "" => "the document".to_owned(),
-                path => format!("`{path}`"),
-            };
-            self.cursor.report(
-                format!("{place} has no `{key}`"),
-                format!("add `{example}`"),
-            );
-        }
-        self.optional(key)
-    }
-
-    /// The one key of several that is there.
-    pub(crate) fn one_of(
-        &self,
-        keys: &'static [&'static str],
-        example: &str,
-    ) -> Option<(&'static str, Cursor<'t>)> {
-        let present: Vec<_> = keys.iter().copied().filter(|key| self.has(key)).collect();
-        match present.as_slice() {
-            [key] => self.optional(key).map(|cursor| (*key, cursor)),
-            [] => {
-                if !self.has_misspelt(keys) {
-                    let message = format!("exactly one of {} has to stand here", listed(keys));
-                    self.cursor.report(message, format!("add `{example}`"));
-                }
-                None
-            }
-            several => {
-                let message = format!("{} exclude each other", listed(several));
-                let entry = self
-                    .entries
-                    .iter()
-                    .rfind(|entry| several.contains(&entry.key.as_str()));
-                if let Some(entry) = entry {
-                    self.report_key(entry, message, "keep one of them".to_owned());
-                }
-                None
-            }
-        }
-    }
-}
-
-/// Words for a sentence: `` `a`, `b`, `c` ``.
-pub(crate) fn listed(words: &[&str]) -> String {
-    words
-        .iter()
-        .map(|word| format!("`{word}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-/// The known word that somebody probably meant.
-pub(crate) fn nearest<'w>(text: &str, known: &[&'w str]) -> Option<&'w str> {
-    if text.len() > LONGEST_TYPO {
-        return None;
-    }
-    let bare = |word: &str| word.replace(['_', '-', ' '], "").to_lowercase();
-    let wanted = bare(text);
-    known
-        .iter()
-        .map(|word| (strsim::damerau_levenshtein(&wanted, &bare(word)), *word))
-        .filter(|(distance, word)| *distance <= (word.len().min(wanted.len()) / 3).min(3))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, word)| word)
-}
-
-/// The next move for an unknown word.
-pub(crate) fn suggestion(text: &str, known: &[&str], intro: &str) -> String {
-    match nearest(text, known) {
-        Some(word) => format!("did you mean `{word}`? {intro} {}", listed(known)),
-        None => format!("{intro} {}", listed(known)),
     }
 }
 

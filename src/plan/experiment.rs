@@ -2,8 +2,9 @@
 
 use url::Url;
 
-use super::decode::{Cursor, Fields};
+use super::decode::Cursor;
 use super::document::{Experiment, KubernetesWorld, LocalStackWorld, Worlds};
+use super::fields::Fields;
 use super::{gauges, steps};
 use crate::model::ids::Name;
 use crate::model::units::Span;
@@ -45,7 +46,7 @@ pub(super) fn read(document: &Fields<'_>) -> Option<Experiment> {
     let name: Option<Name> = metadata
         .as_ref()
         .and_then(|metadata| metadata.required("name", "name: my-experiment"))
-        .and_then(|cursor| cursor.parsed());
+        .and_then(|cursor| cursor.parsed_text());
     let labels = metadata
         .and_then(|metadata| metadata.optional("labels"))
         .and_then(|cursor| cursor.text_map());
@@ -120,7 +121,7 @@ fn kubernetes(cursor: &Cursor<'_>) -> Option<KubernetesWorld> {
     let context = fields.optional("context").and_then(|cursor| cursor.line());
     let namespace: Option<Name> = fields
         .optional("namespace")
-        .and_then(|cursor| cursor.parsed());
+        .and_then(|cursor| cursor.parsed_text());
     Some(KubernetesWorld {
         context: context.map(str::to_owned),
         namespace: namespace.map(String::from),

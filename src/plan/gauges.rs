@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use serde_json_path::JsonPath;
 
-use super::decode::{Cursor, Fields};
+use super::decode::Cursor;
 use super::document::GaugedSlo;
 use super::experiment::http_url;
+use super::fields::Fields;
 use crate::metrics::{
     CommandMetric, Metric, MetricSpecs, PrometheusSpec, Quantile, TrafficMetric, TrafficSpec,
 };

@@ -18,8 +18,8 @@ pub fn lint(source: &Source, loaded: &Loaded) -> Result<(), DocumentError> {
             Fault::ChaosMesh(_) | Fault::Simulated(_) => Vec::new(),
         };
         findings.extend(found.into_iter().map(|finding| {
-            let path = format!("steps[{index}].fault.localstack.{}", finding.path);
-            (path, finding.problem)
+            let place = format!("steps[{index}].fault.localstack.{}", finding.path);
+            (place.trim_end_matches('.').to_owned(), finding.problem)
         }));
     }
     if findings.is_empty() {

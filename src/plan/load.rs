@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::decode::{Cursor, Fields, listed, suggestion};
+use super::decode::Cursor;
 use super::document::Experiment;
 use super::experiment;
+use super::fields::Fields;
 use super::problems::{DocumentError, Found, Problems};
 use super::source::{LARGEST, Source, forbidden_character};
 use super::tree::{Node, Spans};
 use super::variables::{UsedVariable, Variables};
+use super::words::{listed, suggestion};
 use super::{parse, substitute};
 
 /// The version that this build reads.
@@ -135,10 +137,13 @@ pub(crate) fn check_kind<'t>(root: &Cursor<'t>, wanted: DocumentKind) -> Option<
             .and_then(|(_, value)| value.raw())
     };
     let kind = raw("kind").unwrap_or_default();
-    if let Some(version) = raw("apiVersion").filter(|version| !version.starts_with("chaos/")) {
-        if report_foreign(&fields, version, kind) {
-            return None;
-        }
+    let foreign = raw("apiVersion").filter(|version| !version.starts_with("chaos/"));
+    if foreign.is_some_and(|version| report_foreign(&fields, version, kind)) {
+        return None;
+    }
+    if is_stranger(&fields) {
+        report_stranger(&fields);
+        return None;
     }
     let known = KINDS.iter().find(|known| known.word() == kind).copied();
     if let Some(other) = known.filter(|known| *known != wanted) {
@@ -173,6 +178,26 @@ fn article(kind: DocumentKind) -> String {
         DocumentKind::Experiment => "an Experiment".to_owned(),
         DocumentKind::GameDay | DocumentKind::Policy => format!("a {}", kind.word()),
     }
+}
+
+/// Whether nothing at all says that it is one of ours.
+fn is_stranger(fields: &Fields<'_>) -> bool {
+    ["apiVersion", "kind", "metadata", "slos", "steps"]
+        .iter()
+        .all(|key| !fields.has(key))
+}
+
+fn report_stranger(fields: &Fields<'_>) {
+    // Chaos Toolkit's program is called `chaos` too, so its files will be given to us.
+    let message = if fields.has("method") && fields.has("title") {
+        "this is a Chaos Toolkit experiment, not one of our documents"
+    } else {
+        "this is none of our documents: it has neither `apiVersion` nor `kind`"
+    };
+    let help = format!(
+        "ours begin with `apiVersion: {API_VERSION}` and a `kind`; `chaos init` writes one"
+    );
+    fields.cursor().report(message, help);
 }
 
 /// Whether it is a manifest for a cluster.

@@ -6,10 +6,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 
+use super::offsets::Offsets;
 use super::problems::{Found, Problems};
 use super::scalar::{Origin, Scalar, Style};
+use super::syntax;
 use super::tree::{Content, Entry, Node};
 
 const MOST_NODES: usize = 10_000;
@@ -38,10 +40,9 @@ pub(crate) fn parse(text: &str, problems: &Problems) -> Option<Node> {
                 let range = builder.offsets.range(span);
                 builder.take(event, range)
             }
-            Err(why) => Err(builder.syntax_error(&why)),
+            Err(why) => builder.syntax_error(&why),
         };
-        if let Err(found) = taken {
-            problems.add(found);
+        if taken.is_err() {
             return None;
         }
     }
@@ -58,39 +59,6 @@ pub(crate) fn parse(text: &str, problems: &Problems) -> Option<Node> {
 
 fn is_empty(root: &Node) -> bool {
     matches!(&root.content, Content::Scalar(scalar) if scalar.is_null())
-}
-
-/// The parser counts characters, the rest of the world bytes.
-struct Offsets {
-    /// Byte of each character; empty for ASCII text, where they are the same.
-    bytes: Vec<usize>,
-    end: usize,
-}
-
-impl Offsets {
-    fn of(text: &str) -> Self {
-        let bytes = if text.is_ascii() {
-            Vec::new()
-        } else {
-            text.char_indices().map(|(byte, _)| byte).collect()
-        };
-        Self {
-            bytes,
-            end: text.len(),
-        }
-    }
-
-    fn byte(&self, character: usize) -> usize {
-        if self.bytes.is_empty() {
-            return character.min(self.end);
-        }
-        self.bytes.get(character).copied().unwrap_or(self.end)
-    }
-
-    fn range(&self, span: Span) -> Range<usize> {
-        let start = self.byte(span.start.index());
-        start..self.byte(span.end.index()).max(start)
-    }
 }
 
 #[derive(Default, Clone, Copy)]
@@ -154,6 +122,9 @@ enum Key {
     Unusable,
 }
 
+/// Reading cannot go on; why is among the problems.
+struct Stop;
+
 struct Builder<'t> {
     text: &'t str,
     problems: &'t Problems,
@@ -166,7 +137,7 @@ struct Builder<'t> {
 }
 
 impl Builder<'_> {
-    fn take(&mut self, event: Event<'_>, range: Range<usize>) -> Result<(), Found> {
+    fn take(&mut self, event: Event<'_>, range: Range<usize>) -> Result<(), Stop> {
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
             Event::DocumentStart(_) => self.next_document(range),
@@ -202,12 +173,12 @@ impl Builder<'_> {
         }
     }
 
-    fn next_document(&mut self, range: Range<usize>) -> Result<(), Found> {
+    fn next_document(&mut self, range: Range<usize>) -> Result<(), Stop> {
         self.documents += 1;
         if self.documents == 1 {
             return Ok(());
         }
-        Err(Found {
+        self.stop(Found {
             message: "a second document begins here".to_owned(),
             help: Some("one file holds one document: split it at each `---`".to_owned()),
             place: Some(range),
@@ -215,13 +186,13 @@ impl Builder<'_> {
         })
     }
 
-    fn charge(&mut self, nodes: usize, text: usize, range: &Range<usize>) -> Result<(), Found> {
+    fn charge(&mut self, nodes: usize, text: usize, range: &Range<usize>) -> Result<(), Stop> {
         self.spent.nodes += nodes;
         self.spent.text += text;
         if self.spent.nodes <= MOST_NODES && self.spent.text <= MOST_TEXT {
             return Ok(());
         }
-        Err(Found {
+        self.stop(Found {
             message: format!("the document grows beyond {MOST_NODES} values or 4 MiB of text here"),
             help: Some(
                 "an alias (`*name`) repeats all that its anchor holds: use fewer of them, or split the experiment".to_owned(),
@@ -231,11 +202,11 @@ impl Builder<'_> {
         })
     }
 
-    fn check_depth(&self, more: usize, range: &Range<usize>) -> Result<(), Found> {
+    fn check_depth(&self, more: usize, range: &Range<usize>) -> Result<(), Stop> {
         if self.stack.len() + more <= DEEPEST {
             return Ok(());
         }
-        Err(Found {
+        self.stop(Found {
             message: format!("lists and maps are nested more than {DEEPEST} deep here"),
             help: Some("no document of ours needs that; check the brackets".to_owned()),
             place: Some(range.clone()),
@@ -243,9 +214,9 @@ impl Builder<'_> {
         })
     }
 
-    fn alias(&mut self, anchor: usize, range: Range<usize>) -> Result<(), Found> {
+    fn alias(&mut self, anchor: usize, range: Range<usize>) -> Result<(), Stop> {
         let Some(node) = self.anchors.get(&anchor) else {
-            return Err(Found {
+            return self.stop(Found {
                 message: "this alias stands inside the very thing that it repeats".to_owned(),
                 help: Some("write the part out".to_owned()),
                 place: Some(range),
@@ -261,7 +232,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn open(&mut self, anchor: usize, open: Open, range: Range<usize>) -> Result<(), Found> {
+    fn open(&mut self, anchor: usize, open: Open, range: Range<usize>) -> Result<(), Stop> {
         self.charge(1, 0, &range)?;
         self.check_depth(1, &range)?;
         self.stack.push(Frame {
@@ -406,14 +377,14 @@ impl Builder<'_> {
         });
     }
 
-    fn syntax_error(&self, why: &ScanError) -> Found {
+    fn syntax_error(&self, why: &ScanError) -> Result<(), Stop> {
         let at = self.offsets.byte(why.marker().index());
-        Found {
-            message: format!("this is no YAML: {}", why.info()),
-            help: Some(syntax_help(line_around(self.text, at)).to_owned()),
-            place: Some(at..at + 1),
-            ..Found::default()
-        }
+        self.stop(syntax::error(self.text, at, why.info()))
+    }
+
+    fn stop(&self, found: Found) -> Result<(), Stop> {
+        self.problems.add(found);
+        Err(Stop)
     }
 }
 
@@ -468,34 +439,4 @@ impl OpenMap {
         }
         Key::Text(scalar.text, span)
     }
-}
-
-fn line_around(text: &str, at: usize) -> &str {
-    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    text[start..].lines().next().unwrap_or_default()
-}
-
-/// The next move for the mistakes that people make most.
-fn syntax_help(line: &str) -> &'static str {
-    let indent = &line[..line.len() - line.trim_start().len()];
-    let value = line
-        .split_once(": ")
-        .map_or("", |(_, value)| value.trim_start());
-    if indent.contains('\t') {
-        "YAML is indented with spaces: replace the tab"
-    } else if line.contains("${") && line.contains(['{', '[']) && flow_before_variable(line) {
-        "inside `{…}` and `[…]` a variable has to stand in quotes: `\"${NAME}\"`"
-    } else if value.starts_with(['>', '|', '@', '`', '%', '&', '*', '!']) {
-        "put the value in quotes: it starts with a character that means something to YAML"
-    } else if value.contains(": ") {
-        "put the value in quotes: it holds a colon and a space"
-    } else {
-        "check the indentation, the quotes and the brackets of this line and the one above"
-    }
-}
-
-fn flow_before_variable(line: &str) -> bool {
-    line.split("${")
-        .next()
-        .is_some_and(|before| before.contains(['{', '[']))
 }

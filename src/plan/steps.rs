@@ -1,8 +1,10 @@
 //! Reads the steps and the faults in them.
 
-use super::decode::{Cursor, Fields, Refused, suggestion};
-use super::document::{LocalStackWorld, Step, Worlds};
+use super::decode::Cursor;
+use super::document::{Step, Worlds};
+use super::fields::{Fields, Refused};
 use super::gauges::report_doubles;
+use super::words::suggestion;
 use crate::faults::{ChaosMeshFault, Fault, LocalStackFault};
 use crate::model::localstack::{FaultError, FaultRule};
 use crate::model::units::{Percent, Span};
@@ -72,35 +74,42 @@ fn fault(cursor: &Cursor<'_>, step: &Fields<'_>, on: Option<&Worlds>) -> Option<
                     "its dose is the `probability` of each rule: `probability: 0.1` fails a tenth of the requests",
                 );
             }
-            let world = on.map(|on| on.localstack.as_ref());
-            if world == Some(None) {
-                cursor.report(
-                    "this breaks a LocalStack, and `on` names none",
-                    "add `on: {localstack: {endpoint: \"http://127.0.0.1:4566\"}}`",
-                );
-            }
-            localstack(&cursor, world.flatten()).map(Fault::LocalStack)
+            localstack(&cursor, on).map(Fault::LocalStack)
         }
-        (_, cursor) => {
-            if on.is_some_and(|on| on.kubernetes.is_none()) {
-                cursor.report(
-                    "this breaks something in a cluster, and `on` names none",
-                    "add `on: {kubernetes: {context: …, namespace: …}}`",
-                );
-            }
-            let radius = step.required("blastRadius", "blastRadius: 10%");
-            let radius = radius.and_then(|cursor| rungs(&cursor));
-            let (kind, spec) = chaos_object(&cursor)?;
-            Some(Fault::ChaosMesh(ChaosMeshFault {
-                chaos_kind: kind,
-                spec,
-                blast_radius: radius?,
-            }))
-        }
+        (_, cursor) => chaos_mesh(&cursor, step, on).map(Fault::ChaosMesh),
     }
 }
 
-fn localstack(cursor: &Cursor<'_>, world: Option<&LocalStackWorld>) -> Option<LocalStackFault> {
+fn chaos_mesh(
+    cursor: &Cursor<'_>,
+    step: &Fields<'_>,
+    on: Option<&Worlds>,
+) -> Option<ChaosMeshFault> {
+    if on.is_some_and(|on| on.kubernetes.is_none()) {
+        cursor.report(
+            "this breaks something in a cluster, and `on` names none",
+            "add `on: {kubernetes: {context: …, namespace: …}}`",
+        );
+    }
+    // No default: what an unwritten dose would do to every pod should be written.
+    let radius = step.required("blastRadius", "blastRadius: 10%");
+    let radius = radius.and_then(|cursor| rungs(&cursor));
+    let (kind, spec) = chaos_object(cursor)?;
+    Some(ChaosMeshFault {
+        chaos_kind: kind,
+        spec,
+        blast_radius: radius?,
+    })
+}
+
+fn localstack(cursor: &Cursor<'_>, on: Option<&Worlds>) -> Option<LocalStackFault> {
+    let world = on.and_then(|on| on.localstack.as_ref());
+    if on.is_some() && world.is_none() {
+        cursor.report(
+            "this breaks a LocalStack, and `on` names none",
+            "add `on: {localstack: {endpoint: \"http://127.0.0.1:4566\"}}`",
+        );
+    }
     let fields = cursor.fields(LOCALSTACK_FAULT_KEYS)?;
     if fields.all().next().is_none() {
         cursor.report(

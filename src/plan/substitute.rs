@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::decode::{nearest, suggestion};
 use super::problems::{Found, Problems};
 use super::scalar::{Origin, Scalar};
 use super::tree::{Content, Node, key_path};
 use super::variables::{UsedVariable, VariableSource, Variables, is_name};
+use super::words::{nearest, suggestion};
 
 /// A short document may name a long value often.
 const MOST_FILLED: usize = 4 * 1024 * 1024;
@@ -44,6 +44,12 @@ struct Filler<'a> {
     named: BTreeSet<String>,
     defaults: BTreeMap<String, String>,
     filled: usize,
+}
+
+/// Where a variable stands, in the text and in the structure.
+struct Place<'p> {
+    range: Range<usize>,
+    path: &'p str,
 }
 
 /// A part of a scalar.
@@ -81,8 +87,8 @@ impl Filler<'_> {
             match piece {
                 Piece::Literal(text) => filled.push_str(text),
                 Piece::Reference(inner) => {
-                    let place = self.place_of(span, inner);
-                    let value = self.value_of(inner, place, path);
+                    let range = self.place_of(span, inner);
+                    let value = self.value_of(inner, &Place { range, path });
                     scalar.origin = match (scalar.origin, &value) {
                         (Origin::Lost, _) | (_, None) => Origin::Lost,
                         (Origin::Written | Origin::Filled, Some(_)) => Origin::Filled,
@@ -91,35 +97,27 @@ impl Filler<'_> {
                 }
                 Piece::Open(rest) => {
                     scalar.origin = Origin::Lost;
-                    self.problems.add(Found {
-                        message: "`${` begins a variable that never ends".to_owned(),
-                        help: Some(
-                            "close it with `}`, or write `$${` where `${` itself is meant"
-                                .to_owned(),
-                        ),
-                        place: Some(self.place_of(span, rest)),
-                        path: path.to_owned(),
-                        also: None,
-                    });
+                    let range = self.place_of(span, rest);
+                    self.complain(
+                        &Place { range, path },
+                        "`${` begins a variable that never ends".to_owned(),
+                        "close it with `}`, or write `$${` where `${` itself is meant",
+                    );
                 }
             }
             if self.filled + filled.len() > MOST_FILLED {
-                self.too_much(span, path);
+                scalar.origin = Origin::Lost;
+                let range = span.clone();
+                self.complain(
+                    &Place { range, path },
+                    "the variables make the document larger than 4 MiB".to_owned(),
+                    "give them shorter values",
+                );
                 break;
             }
         }
         self.filled += filled.len();
         scalar.text = filled;
-    }
-
-    fn too_much(&self, span: &Range<usize>, path: &str) {
-        self.problems.add(Found {
-            message: "the variables make the document larger than 4 MiB".to_owned(),
-            help: Some("give them shorter values".to_owned()),
-            place: Some(span.clone()),
-            path: path.to_owned(),
-            also: None,
-        });
     }
 
     /// Where a variable stands in the text; the whole scalar when escapes hide it.
@@ -133,18 +131,11 @@ impl Filler<'_> {
         })
     }
 
-    fn value_of(&mut self, inner: &str, place: Range<usize>, path: &str) -> Option<String> {
-        let complain = |message: String, help: &str| {
-            self.problems.add(Found {
-                message,
-                help: Some(help.to_owned()),
-                place: Some(place.clone()),
-                path: path.to_owned(),
-                also: None,
-            });
-        };
+    /// The value for what stands between `${` and `}`; `None` when it has been told why not.
+    fn value_of(&mut self, inner: &str, place: &Place<'_>) -> Option<String> {
         if let Some(name) = inner.strip_prefix("secret:") {
-            complain(
+            self.complain(
+                place,
                 format!(
                     "secrets such as `${{secret:{name}}}` can be used in no place of a document yet"
                 ),
@@ -157,43 +148,61 @@ impl Filler<'_> {
             None => (inner, None),
         };
         if !is_name(name) || default.is_some_and(|default| default.contains("${")) {
-            complain(
+            self.complain(
+                place,
                 format!("`${{{inner}}}` is no variable"),
                 "write `${NAME}` or `${NAME:-default}`; where `${` itself is meant, write `$${`",
             );
             return None;
         }
         self.named.insert(name.to_owned());
-        if let Some(used) = self.variables.find(name) {
-            self.used.insert(name.to_owned(), used.clone());
-            return Some(used.value);
-        }
+        let used = match self.variables.find(name) {
+            Some(used) => used,
+            None => self.default_of(name, default, place)?,
+        };
+        let value = used.value.clone();
+        self.used.insert(name.to_owned(), used);
+        Some(value)
+    }
+
+    fn default_of(
+        &mut self,
+        name: &str,
+        default: Option<&str>,
+        place: &Place<'_>,
+    ) -> Option<UsedVariable> {
         let Some(default) = default else {
-            complain(
+            self.complain(
+                place,
                 format!("the variable `{name}` has no value"),
-                &format!(
-                    "give it one with `--var {name}=…`, or a default in the document: `${{{name}:-…}}`"
-                ),
+                &format!("give it one with `--var {name}=…`, or a default in the document: `${{{name}:-…}}`"),
             );
             return None;
         };
-        let first = self
-            .defaults
-            .entry(name.to_owned())
-            .or_insert_with(|| default.to_owned());
+        let first = self.defaults.entry(name.to_owned());
+        let first = first.or_insert_with(|| default.to_owned()).clone();
         if first != default {
-            complain(
+            self.complain(
+                place,
                 format!("the variable `{name}` has two defaults, `{first}` and `{default}`"),
                 "write the same default in both places, or use two variables",
             );
             return None;
         }
-        let used = UsedVariable {
-            value: default.to_owned(),
+        Some(UsedVariable {
+            value: first,
             source: VariableSource::Default,
-        };
-        self.used.insert(name.to_owned(), used);
-        Some(default.to_owned())
+        })
+    }
+
+    fn complain(&self, place: &Place<'_>, message: String, help: &str) {
+        self.problems.add(Found {
+            message,
+            help: Some(help.to_owned()),
+            place: Some(place.range.clone()),
+            path: place.path.to_owned(),
+            also: None,
+        });
     }
 
     /// A `--var` that nothing uses is a typo, and must not pass: the run would do something else.

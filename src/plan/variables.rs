@@ -208,5 +208,7 @@ fn invalid(message: String) -> Problem {
 /// # Errors
 /// What `serde_yaml` says about a value that it cannot write.
 pub(super) fn yaml_of(value: &impl Serialize) -> Result<String, String> {
-    serde_yaml::to_string(value).map_err(|why| why.to_string())
+    // Through JSON, so that variants are one-key maps as everywhere else and not YAML tags.
+    let value = serde_json::to_value(value).map_err(|why| why.to_string())?;
+    serde_yaml::to_string(&value).map_err(|why| why.to_string())
 }

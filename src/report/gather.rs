@@ -7,7 +7,6 @@ use crate::model::brief::{Brief, StepBrief};
 use crate::model::decision::Cause;
 use crate::model::event::{Event, Record};
 use crate::model::judgement::Trip;
-use crate::model::outcome::Outcome;
 use crate::model::phase::{Phase, Trigger};
 use crate::model::request::{Absence, Exchange, Proof, Purpose};
 use crate::model::state::{RunState, SloRecord, StepRecord};
@@ -229,7 +228,10 @@ fn verdict(state: &RunState) -> Verdict {
     };
     Verdict {
         outcome: state.outcome,
-        exit_code: state.outcome.map(Outcome::code),
+        exit_code: state.outcome.map(|outcome| {
+            let code = state.cause.as_ref().map(Cause::exit_code);
+            code.unwrap_or(outcome.code())
+        }),
         meaning,
         cause: state.cause.as_ref().map(Cause::sentence),
         phase: state.phase,

@@ -39,8 +39,6 @@ pub struct Timing {
     pub look_every: Duration,
     /// How long the platform may be deaf to those looks.
     pub unseen_for: Duration,
-    /// How late a write may land whose answer was lost.
-    pub late_write: Duration,
 }
 
 impl Default for Timing {
@@ -50,7 +48,6 @@ impl Default for Timing {
             undo_within: Duration::from_secs(120),
             look_every: Duration::from_secs(2),
             unseen_for: Duration::from_secs(10),
-            late_write: Duration::from_secs(5),
         }
     }
 }

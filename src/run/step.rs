@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::engine::Engine;
 use super::input::Input;
-use crate::faults::{FaultDriver, Injection, Owner};
+use crate::faults::{self, FaultDriver, Injection, Owner};
 use crate::model::decision::Cause;
 use crate::model::event::Event;
 use crate::model::phase::{Phase, Trigger};
@@ -117,6 +117,7 @@ impl Engine {
 
     async fn inject(&mut self, work: &mut Work) {
         let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
+        let landed_by = Instant::now() + faults::write_limit(&undo).as_duration();
         let injection = self.finish(async move { driver.inject(&undo).await }).await;
         let result = injection.and_then(|done| self.exchanged(work.step, Purpose::Inject, done));
         match result {
@@ -124,7 +125,7 @@ impl Engine {
             Ok(()) => self.enter(self.way_out()),
             Err(problem) => {
                 if problem.kind == ProblemKind::Unreachable {
-                    work.late_until = Some(Instant::now() + self.runner.kit.timing.late_write);
+                    work.late_until = Some(landed_by);
                 }
                 self.record(Event::InjectFailed {
                     step: work.step,

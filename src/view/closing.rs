@@ -1,6 +1,7 @@
 //! The last words of a run: how it ended, what was measured, and, where something may still be in
 //! place, the commands that take it out.
 
+use crate::model::decision::Cause;
 use crate::model::state::{RunState, SloRecord, StepRecord};
 
 use super::gauges::{MOST, short_value, worst};
@@ -84,7 +85,11 @@ fn ending(state: &RunState, colour: Colour) -> Vec<String> {
     let Some(outcome) = state.outcome else {
         return vec![Tone::Caution.paint("no end: nobody wrote down how this run ended", colour)];
     };
-    let head = format!("{} · exit {}", outcome.word(), outcome.code());
+    let code = state
+        .cause
+        .as_ref()
+        .map_or(outcome.code(), Cause::exit_code);
+    let head = format!("{} · exit {code}", outcome.word());
     let mut lines = vec![outcome_tone(outcome).paint(&head, colour)];
     lines.extend(cause.map(|cause| format!("  {cause}")));
     lines.push(format!("  {}", outcome.meaning()));

@@ -16,7 +16,9 @@ use crate::policy::{Finding, Severity};
 /// The plan as data.
 pub fn show(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
     let page = Page::new(printer.size().0, printer.setup().colour(Stream::Stdout));
-    printer.data(&page.plan(stored, findings).join("\n"));
+    let mut lines = page.plan(stored, findings);
+    lines.push(page.next(stored, findings));
+    printer.data(&lines.join("\n"));
 }
 
 /// The plan as talk, on the way to a run.
@@ -184,7 +186,6 @@ impl Page {
         lines.extend(self.findings(findings));
         lines.push(String::new());
         lines.push(format!("digest {}", stored.digest));
-        lines.extend(self.next(stored, findings));
         lines
     }
 
@@ -290,15 +291,14 @@ impl Page {
         lines
     }
 
-    fn next(&self, stored: &StoredPlan, findings: &[Finding]) -> Vec<String> {
+    fn next(&self, stored: &StoredPlan, findings: &[Finding]) -> String {
         let worst = findings.iter().map(|finding| finding.severity).min();
-        let next = match worst {
+        match worst {
             Some(Severity::Deny) => "denied: change the experiment, then plan again".to_owned(),
             Some(Severity::Require) => {
                 format!("next: chaos approve {0}, then chaos run {0}", stored.id)
             }
             Some(Severity::Warn) | None => format!("next: chaos run {}", stored.id),
-        };
-        vec![next]
+        }
     }
 }

@@ -1,8 +1,11 @@
 //! Questions to a person at a terminal. Without one nothing is read: no terminal means no.
 //!
-//! These calls block; ask from a blocking task. Ctrl-C answers no and raises SIGINT as usual.
+//! These calls block. Ctrl-C answers no: while a question is open it must not end the process, which
+//! would leave the terminal without its cursor.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use dialoguer::theme::{ColorfulTheme, SimpleTheme, Theme};
 use dialoguer::{Confirm, Input, Select};
@@ -58,6 +61,7 @@ pub fn confirm(printer: &Printer, prompt: &str, default: Answer) -> Result<Answe
     if !printer.has_person() {
         return Ok(Answer::No);
     }
+    survive_interrupts()?;
     let said = Confirm::with_theme(&*theme(printer))
         .with_prompt(sanitise(prompt))
         .default(default == Answer::Yes)
@@ -111,13 +115,28 @@ pub fn select(
 
 fn need_person(printer: &Printer, prompt: &str) -> Result<(), Problem> {
     if printer.has_person() {
-        return Ok(());
+        return survive_interrupts();
     }
     Err(Problem::new(
         ProblemKind::Refused,
         format!("nobody can be asked here: {}", sanitise(prompt)),
     )
     .hint("a question needs a terminal on standard input and standard error, and no CI"))
+}
+
+/// The terminal raises SIGINT on Ctrl-C besides telling us; a handler that does nothing lets the
+/// question be answered instead. It stays: whoever asks has nothing long to do afterwards, and a run
+/// listens to signals itself.
+fn survive_interrupts() -> Result<(), Problem> {
+    let nobody_looks = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGINT, nobody_looks)
+        .map(|_| ())
+        .map_err(|why| {
+            Problem::new(
+                ProblemKind::Unexpected,
+                format!("SIGINT cannot be handled here: {why}"),
+            )
+        })
 }
 
 fn theme(printer: &Printer) -> Box<dyn Theme> {
@@ -134,12 +153,15 @@ fn answered<T>(said: dialoguer::Result<T>) -> Result<Option<T>, Problem> {
         Err(dialoguer::Error::IO(why)) => why,
     };
     // It was hidden, if at all, on this terminal; one that is gone needs no cursor.
-    let _ = console::Term::stderr().show_cursor();
+    let terminal = console::Term::stderr();
+    let _ = terminal.show_cursor();
     let is_no_answer = matches!(
         why.kind(),
         io::ErrorKind::Interrupted | io::ErrorKind::UnexpectedEof
     );
     if is_no_answer {
+        // The question still stands on the line; what follows begins below it.
+        let _ = terminal.write_line("");
         return Ok(None);
     }
     Err(Problem::new(

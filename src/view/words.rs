@@ -123,7 +123,7 @@ pub fn tell(event: &Event, state: &RunState) -> Telling {
             format!(
                 "{} (exit {}): {}",
                 outcome.word(),
-                outcome.code(),
+                cause.exit_code(),
                 cause.sentence()
             ),
         ),

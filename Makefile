@@ -1,0 +1,50 @@
+# Everything a contributor types. Needs cargo, make and a POSIX shell.
+
+CARGO ?= cargo
+CHAOS = $(CARGO) run --locked --quiet --bin chaos --
+# Where `cargo install` puts binaries, by cargo's own order of precedence.
+BIN_DIR = $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench install man completions schema
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+demo: ## Run one game day on the sandbox, end to end, in under 90 seconds
+	@scripts/demo
+
+test: ## Run every test
+	$(CARGO) test --locked
+
+lint: ## Check format, lints, licences, shell scripts and who imports whom
+	$(CARGO) fmt --check
+	$(CARGO) clippy --all-targets --locked -- -D warnings
+	@scripts/lint-extras
+	$(CARGO) test --locked --test it -- architecture:: project::
+
+bench: ## Measure start-up, memory and the traffic window, in release mode
+	$(CARGO) bench --locked --bench startup
+	$(CARGO) bench --locked --bench traffic -- --quick
+
+install: ## Install chaos, and the same binary as gameday
+	$(CARGO) install --path . --locked
+	@ln -f "$(BIN_DIR)/chaos" "$(BIN_DIR)/gameday" 2>/dev/null || cp "$(BIN_DIR)/chaos" "$(BIN_DIR)/gameday"
+	@printf '%s\n' '' \
+	  'Installed $(BIN_DIR)/chaos and $(BIN_DIR)/gameday.' \
+	  'Completions: see completions/ and the README (bash: source completions/chaos.bash).' \
+	  'Man pages:   cp man/*.1 to a man1 folder of your manpath, such as ~/.local/share/man/man1.'
+
+man: ## Write man/ again
+	@rm -f man/*.1
+	$(CHAOS) man --out man
+
+completions: ## Write completions/ again
+	$(CHAOS) completions bash > completions/chaos.bash
+	$(CHAOS) completions zsh > completions/_chaos
+	$(CHAOS) completions fish > completions/chaos.fish
+	$(CHAOS) completions powershell > completions/_chaos.ps1
+	$(CHAOS) completions elvish > completions/chaos.elv
+
+schema: ## Print the JSON Schema of an experiment
+	@$(CHAOS) schema experiment

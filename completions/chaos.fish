@@ -1,0 +1,1 @@
+complete --keep-order --exclusive --command chaos --arguments "(COMPLETE=fish chaos -- (commandline --current-process --tokenize --cut-at-cursor) (commandline --current-token))"
