@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -20,11 +18,11 @@ use chaos_gameday::policy::{Facts, Finding, OwnSandbox, built_in, evaluate};
 use chaos_gameday::sandbox::{AppVersion, Sandbox};
 use serde_json::Value;
 
-use crate::support::examples::{FOLDER, Row, Shell, files, story, table};
+use crate::support::examples::{Elsewhere, FOLDER, Row, Shell, files, story, table};
 use crate::support::sandbox::{Bench, answer};
 
 /// Short enough for a test, long enough for every fault to hurt and every patience to end.
-const SHORT: [&str; 4] = ["--var", "HOLD=5s", "--var", "BASELINE=2s"];
+const SHORT: [&str; 4] = ["--var", "HOLD=6s", "--var", "BASELINE=2s"];
 /// So many runs at once leave the machine room to keep their time.
 const AT_ONCE: usize = 9;
 /// Nobody waits longer than this for an example on its defaults.
@@ -147,42 +145,68 @@ fn code_of(story: &str) -> Option<i32> {
     }
 }
 
-#[test]
-fn every_example_ends_on_both_versions_as_the_table_says() {
-    let rows = table();
-    let fixed = rows.iter().map(|row| (row, "fixed", &row.fixed));
-    let fragile = rows.iter().map(|row| (row, "fragile", &row.fragile));
-    // The fixed version first: it holds, so its runs last longest.
-    let due: Mutex<VecDeque<_>> = Mutex::new(fixed.chain(fragile).collect());
+/// One file on one version, with what the table says about it.
+struct Promise<'a> {
+    row: &'a Row,
+    app: &'static str,
+    end: &'a str,
+}
+
+impl Promise<'_> {
+    /// Runs it; `None`: it ended as promised, else what was seen instead.
+    fn broken(&self) -> Option<String> {
+        let (story, code) = end_of(self.row, self.app);
+        let kept = story == self.end && code == code_of(self.end);
+        let Row { file, .. } = self.row;
+        let said = (!kept).then(|| format!("{file} on {}: {story}, exit {code:?}", self.app));
+        said.map(|said| format!("{said}; the table says {}", self.end))
+    }
+}
+
+/// Runs everything that is due, several at once; returns what did not end as promised.
+fn run_all<'a>(due: VecDeque<Promise<'a>>) -> Vec<Promise<'a>> {
+    let due = Mutex::new(due);
     let next = || {
         due.lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop_front()
     };
     let work = || {
-        let mut seen = Vec::new();
-        while let Some((row, app, promised)) = next() {
-            let promised = (promised.clone(), code_of(promised));
-            seen.push((&row.file, app, promised, end_of(row, app)));
-        }
-        seen
+        let promises = std::iter::from_fn(next);
+        promises
+            .filter(|promise| promise.broken().is_some())
+            .collect()
     };
-    let ends: Vec<_> = thread::scope(|scope| {
+    thread::scope(|scope| {
         let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
-        let joined = workers
-            .into_iter()
-            .map(|worker| worker.join().expect("no panic"));
-        joined.flatten().collect()
+        let broken = workers.into_iter().flat_map(|worker| {
+            let broken: Vec<_> = worker.join().expect("a worker only runs and compares");
+            broken
+        });
+        broken.collect()
+    })
+}
+
+#[test]
+fn every_example_ends_on_both_versions_as_the_table_says() {
+    let rows = table();
+    let fixed = rows.iter().map(|row| Promise {
+        row,
+        app: "fixed",
+        end: &row.fixed,
     });
-    assert_eq!(ends.len(), 2 * rows.len());
-    let broken: Vec<_> = ends
-        .iter()
-        .filter(|(_, _, promised, end)| promised != end)
-        .collect();
-    assert!(
-        broken.is_empty(),
-        "(file, version, promised, seen): {broken:#?}"
-    );
+    let fragile = rows.iter().map(|row| Promise {
+        row,
+        app: "fragile",
+        end: &row.fragile,
+    });
+    // The fixed version first: it holds, so its runs last longest.
+    let due: VecDeque<_> = fixed.chain(fragile).collect();
+    assert_eq!(due.len(), 2 * files().len());
+    // On a busy machine even the fixed version can be starved of time. What ended otherwise runs
+    // again, alone, before it counts.
+    let broken: Vec<_> = run_all(due).iter().filter_map(Promise::broken).collect();
+    assert_eq!(broken, Vec::<String>::new());
 }
 
 #[test]
@@ -201,44 +225,6 @@ fn replaying_a_deviation_on_the_fixed_version_holds_and_shows_both_runs() {
         "{}",
         after.stdout
     );
-}
-
-/// A sandbox in a process of its own, as somebody would start it in another terminal.
-struct Elsewhere {
-    process: Child,
-    /// Held, so that it can go on talking.
-    _talk: BufReader<ChildStderr>,
-    app_url: String,
-    aws_url: String,
-}
-
-impl Elsewhere {
-    fn start(shell: &Shell) -> Self {
-        let words = ["sandbox", "--app-port", "0", "--aws-port", "0"];
-        let started = shell.chaos(words).stderr(Stdio::piped()).spawn();
-        let mut process = started.expect("the binary starts");
-        let mut talk = BufReader::new(process.stderr.take().expect("a pipe"));
-        let lines = talk.by_ref().lines().map(|line| line.expect("text"));
-        let urls: Vec<_> = lines
-            .filter_map(|line| Some(line[line.find("http://")?..].to_owned()))
-            .take(3)
-            .collect();
-        let base = |index: usize, path| urls[index].trim_end_matches(path).to_owned();
-        Self {
-            app_url: base(0, "/orders"),
-            aws_url: base(2, "/_localstack/chaos/faults"),
-            _talk: talk,
-            process,
-        }
-    }
-}
-
-impl Drop for Elsewhere {
-    fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to end.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 #[tokio::test]

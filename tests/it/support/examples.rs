@@ -1,8 +1,9 @@
 //! The examples, the table that describes them, and the real binary that runs them.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -140,4 +141,45 @@ pub fn story(finished: &Finished) -> String {
         }
     }
     end + &on_record
+}
+
+/// A sandbox in a process of its own, as somebody would start it in another terminal.
+pub struct Elsewhere {
+    process: Child,
+    /// Held, so that it can go on talking.
+    _talk: BufReader<ChildStderr>,
+    /// Base URL of its order API.
+    pub app_url: String,
+    /// Base URL of its Chaos API.
+    pub aws_url: String,
+}
+
+impl Elsewhere {
+    /// Starts it and waits until it has said where it is.
+    pub fn start(shell: &Shell) -> Self {
+        let words = ["sandbox", "--app-port", "0", "--aws-port", "0"];
+        let started = shell.chaos(words).stderr(Stdio::piped()).spawn();
+        let mut process = started.expect("the binary starts");
+        let mut talk = BufReader::new(process.stderr.take().expect("a pipe"));
+        let lines = talk.by_ref().lines().map(|line| line.expect("text"));
+        let urls: Vec<_> = lines
+            .filter_map(|line| Some(line[line.find("http://")?..].to_owned()))
+            .take(3)
+            .collect();
+        let base = |index: usize, path| urls[index].trim_end_matches(path).to_owned();
+        Self {
+            app_url: base(0, "/orders"),
+            aws_url: base(2, "/_localstack/chaos/faults"),
+            _talk: talk,
+            process,
+        }
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to end.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
