@@ -6,9 +6,9 @@
 )]
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 
-use crate::cli::{Color, Global};
 use crate::model::approval::Person;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::view::{ColorChoice, Devices, Environment, Loudness, Setup, Size};
@@ -24,6 +24,16 @@ pub enum Origin {
     Default,
 }
 
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => formatter.write_str("as you said"),
+            Self::Environment(name) => write!(formatter, "from {name}"),
+            Self::Default => formatter.write_str("by default"),
+        }
+    }
+}
+
 /// A value and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting<T> {
@@ -31,6 +41,17 @@ pub struct Setting<T> {
     pub value: T,
     /// Its source.
     pub origin: Origin,
+}
+
+/// What was typed.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// `--state-dir`.
+    pub state_dir: Option<PathBuf>,
+    /// `-q`, `-v`.
+    pub loudness: Loudness,
+    /// `--color`.
+    pub color: ColorChoice,
 }
 
 /// Everything that a command needs to know about where it runs.
@@ -49,29 +70,21 @@ impl Settings {
     ///
     /// # Errors
     /// There is no place for the state: neither a flag, nor XDG_STATE_HOME, nor HOME.
-    pub fn new(global: &Global) -> Result<Self, Problem> {
+    pub fn new(wishes: &Wishes) -> Result<Self, Problem> {
         Ok(Self {
-            state_dir: state_dir(global.state_dir.clone())?,
-            setup: setup(global),
+            state_dir: state_dir(wishes.state_dir.clone())?,
+            setup: setup(wishes),
             person: person(),
         })
     }
 }
 
 /// How output looks; cannot fail, so that even an error about the settings can be shown well.
-pub fn setup(global: &Global) -> Setup {
+pub fn setup(wishes: &Wishes) -> Setup {
     Setup {
-        choice: match global.color {
-            Color::Auto => ColorChoice::Auto,
-            Color::Always => ColorChoice::Always,
-            Color::Never => ColorChoice::Never,
-        },
+        choice: wishes.color,
         environment: environment(),
-        loudness: match (global.quiet, global.verbose) {
-            (true, _) => Loudness::Quiet,
-            (false, true) => Loudness::Verbose,
-            (false, false) => Loudness::Normal,
-        },
+        loudness: wishes.loudness,
         devices: Devices::of_this_process(),
         size: Size::Ask,
     }

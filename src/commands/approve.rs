@@ -52,7 +52,19 @@ pub(super) fn ask(
     reason: Option<String>,
 ) -> Result<Approval, Failure> {
     let most = policy.approval_counts_for;
-    let valid_for = valid_for.unwrap_or(most).min(most);
+    let valid_for = valid_for.unwrap_or(most);
+    if valid_for > most {
+        return Err(Failure::Problem(
+            Problem::new(
+                ProblemKind::Invalid,
+                format!("an approval cannot count for {valid_for}"),
+            )
+            .hint(format!(
+                "policy `{}` lets it count for {most} at most",
+                policy.name
+            )),
+        ));
+    }
     if !desk.printer.has_person() {
         return Err(Failure::Unapproved(
             Problem::new(

@@ -1,6 +1,7 @@
 //! Wiring only, one file a verb: settings, load, call, show.
 
 mod approve;
+mod bug;
 mod completions;
 mod conduct;
 mod init;
@@ -15,13 +16,13 @@ mod sandbox;
 mod schema;
 mod show;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Color, Command, Global};
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::journal::Store;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::settings::{self, Settings};
-use crate::view::Printer;
+use crate::settings::{self, Settings, Wishes};
+use crate::view::{ColorChoice, Loudness, Printer};
 
 /// What every command has at hand.
 pub(crate) struct Desk {
@@ -31,22 +32,27 @@ pub(crate) struct Desk {
 
 impl Desk {
     fn store(&self) -> Result<Store, Problem> {
-        Store::open(self.settings.state_dir.value.clone())
+        let folder = &self.settings.state_dir;
+        self.printer.detail(&format!(
+            "state is kept in {} ({})",
+            folder.value.display(),
+            folder.origin
+        ));
+        Store::open(folder.value.clone())
     }
 }
 
 /// Does what was typed, shows what came of it, and says how the process should exit.
 pub fn dispatch(cli: Cli) -> u8 {
-    let printer = Printer::new(settings::setup(&cli.global));
-    let result = Settings::new(&cli.global)
-        .map_err(Failure::from)
-        .and_then(|settings| {
-            let desk = Desk {
-                settings,
-                printer: printer.clone(),
-            };
-            perform(&desk, cli.command)
-        });
+    let wishes = wishes(&cli.global);
+    let printer = Printer::new(settings::setup(&wishes));
+    let result = bug::caught(|| {
+        let desk = Desk {
+            settings: Settings::new(&wishes)?,
+            printer: printer.clone(),
+        };
+        perform(&desk, cli.command)
+    });
     let code = match result {
         Ok(exit) => exit.code(),
         Err(failure) => {
@@ -60,6 +66,22 @@ pub fn dispatch(cli: Cli) -> u8 {
             8
         }
         Ok(()) | Err(_) => code,
+    }
+}
+
+fn wishes(global: &Global) -> Wishes {
+    Wishes {
+        state_dir: global.state_dir.clone(),
+        loudness: match (global.quiet, global.verbose) {
+            (true, _) => Loudness::Quiet,
+            (false, true) => Loudness::Verbose,
+            (false, false) => Loudness::Normal,
+        },
+        color: match global.color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        },
     }
 }
 

@@ -6,6 +6,7 @@ use crate::cli::{PlanArgs, PlanForm};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
+use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::Variables;
 use crate::policy::Severity;
 use crate::view::{Loudness, plan as shown};
@@ -45,9 +46,12 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
         PlanForm::Json => desk.printer.data(planned.stored.to_text()?.trim_end()),
         PlanForm::Yaml => desk.printer.data(planned.stored.to_yaml()?.trim_end()),
     }
-    if denied.is_empty() {
-        Ok(Exit::Done)
-    } else {
-        Err(Failure::Denied(denied))
+    match args.output {
+        _ if denied.is_empty() => Ok(Exit::Done),
+        PlanForm::Text if !quiet => Err(Failure::Problem(
+            Problem::new(ProblemKind::Refused, "the policy denies this plan")
+                .hint("what it says, and each way out, stands under `Policy` above"),
+        )),
+        PlanForm::Text | PlanForm::Json | PlanForm::Yaml => Err(Failure::Denied(denied)),
     }
 }

@@ -3,14 +3,14 @@
 use super::Desk;
 use super::conduct::{self, Conduct};
 use super::planning::{self, Draft};
-use super::run;
+use super::{report, run};
 use crate::cli::ReplayArgs;
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::journal::{self, RunEntry};
 use crate::plan::{Source, StoredPlan, differences};
-use crate::report::{Comparison, Report};
+use crate::report::Comparison;
 use crate::view::{Player, Shape, plan as shown, view};
 
 pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failure> {
@@ -18,7 +18,7 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
     if args.view {
         return play(desk, args, &entry).await;
     }
-    let before = Report::from_events(&journal::read(&entry.journal)?.records);
+    let before = report::of(&entry)?;
     let stored = StoredPlan::from_text(&entry.plan_text()?)?;
     let clients = Clients::new()?;
     let sandbox = run::own_sandbox(&args.sandbox).await?;
@@ -54,9 +54,8 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
     if let Some(sandbox) = sandbox {
         sandbox.stop().await;
     }
-    let after = desk.store()?.find_run(conducted.run.as_str())?;
-    let after = Report::from_events(&journal::read(&after.journal)?.records);
-    super::report::compare(
+    let after = report::of(&desk.store()?.find_run(conducted.run.as_str())?)?;
+    report::compare(
         desk,
         &Comparison::between(&before, &after),
         args.conduct.output,

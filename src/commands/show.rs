@@ -2,6 +2,7 @@
 
 use super::Desk;
 use super::planning;
+use super::report;
 use crate::cli::{Form, ShowArgs};
 use crate::error::Failure;
 use crate::exit::Exit;
@@ -9,7 +10,6 @@ use crate::journal::{self, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::StoredPlan;
 use crate::policy;
-use crate::report::{Report, ReportFormat};
 use crate::run::Clock;
 use crate::view::plan as shown;
 
@@ -21,7 +21,8 @@ pub(super) fn show(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
     if args.verify {
         verify(desk, &entry)
     } else {
-        show_run(desk, args, &entry)
+        report::show(desk, &report::of(&entry)?, args.output);
+        Ok(Exit::Done)
     }
 }
 
@@ -39,21 +40,6 @@ fn show_plan(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
     shown::show_approvals(&desk.printer, &stored, &approvals.readable, Clock::wall());
     for problem in &approvals.damaged {
         desk.printer.error(problem);
-    }
-    Ok(Exit::Done)
-}
-
-fn show_run(desk: &Desk, args: &ShowArgs, entry: &RunEntry) -> Result<Exit, Failure> {
-    let recorded = journal::read(&entry.journal)?;
-    let report = Report::from_events(&recorded.records);
-    let format = match args.output {
-        Form::Text => ReportFormat::Text,
-        Form::Json => ReportFormat::Json,
-    };
-    desk.printer
-        .data(format.format().render(&report).trim_end());
-    for found in &recorded.breaks {
-        desk.printer.warn(&format!("the journal: {found}"));
     }
     Ok(Exit::Done)
 }

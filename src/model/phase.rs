@@ -214,6 +214,21 @@ pub const NO_ABORT: &[(Phase, &str)] = &[
     (Phase::Stuck, "the run has ended"),
 ];
 
+/// The table as a Mermaid state diagram, for the docs.
+pub fn diagram() -> String {
+    let mut lines = vec![
+        "stateDiagram-v2".to_owned(),
+        "    [*] --> Preflight".to_owned(),
+    ];
+    for (from, trigger, to) in TRANSITIONS {
+        lines.push(format!("    {from:?} --> {to:?}: {trigger:?}"));
+    }
+    for end in Phase::ALL.iter().filter(|phase| phase.is_end()) {
+        lines.push(format!("    {end:?} --> [*]"));
+    }
+    lines.join("\n") + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -231,6 +246,16 @@ mod tests {
             }
         }
         seen
+    }
+
+    #[test]
+    fn the_diagram_in_the_docs_is_the_table() {
+        let page = include_str!("../../docs/phases.md");
+        let drawn = format!("```mermaid\n{}```\n", diagram());
+        assert!(
+            page.contains(&drawn),
+            "docs/phases.md should hold:\n{drawn}"
+        );
     }
 
     #[test]

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use chaos_gameday::faults::simulated::{Behaviour, Operation};
+use chaos_gameday::faults::simulated::{Behaviour, Operation, SimulatedWorld};
 use chaos_gameday::model::decision::Cause;
-use chaos_gameday::model::event::Event;
+use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::outcome::Outcome;
 use chaos_gameday::model::phase::Phase;
 use chaos_gameday::model::problem::{Problem, ProblemKind};
 use chaos_gameday::model::sample::Reading;
 use chaos_gameday::model::slo::Reaction;
-use chaos_gameday::run::Input;
+use chaos_gameday::model::state::RunState;
+use chaos_gameday::model::undo::{SimulatedUndo, Undo};
+use chaos_gameday::run::{Input, Timing, rescue};
 
 use crate::support::engine::{Scene, ScriptedJournal, after, bad, good};
 
@@ -444,4 +446,49 @@ async fn a_paused_run_asks_before_the_next_step_and_goes_on_at_a_word() {
     assert_eq!(ended.settlement.outcome, Outcome::Held);
     assert_eq!(ended.state().steps[0].injecting_at_ms, Some(30_000));
     ended.assert_lawful();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_of_a_driver_is_undone_and_told_as_a_bug() {
+    for operation in ["prepare", "inject", "confirm", "revert", "verify-gone"] {
+        let mut scene = Scene::healthy();
+        scene.panics_in = Some(operation);
+        let ended = scene.run().await;
+        assert!(
+            matches!(
+                ended.settlement.cause,
+                Cause::Bug { .. } | Cause::NotPrepared { .. }
+            ),
+            "{operation}: {:?}",
+            ended.settlement.cause
+        );
+        assert_eq!(ended.settlement.cause.exit_code(), 70, "{operation}");
+        ended.assert_lawful();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_dead_engine_left_in_place_is_undone_from_its_events() {
+    let ended = Scene::healthy().run().await;
+    let observing = |record: &&Record| {
+        matches!(
+            record.event,
+            Event::PhaseEntered {
+                phase: Phase::Undoing,
+                ..
+            }
+        )
+    };
+    let died_at = ended.records.iter().position(|record| observing(&record));
+    let state = RunState::of(&ended.records[..died_at.expect("it was undone")]);
+    let world = SimulatedWorld::new();
+    let undo = Undo::Simulated(SimulatedUndo {
+        fault: "slow stream".to_owned(),
+    });
+    world.first(2, Operation::Revert, Behaviour::Fails(deaf()));
+    assert_eq!(world.driver().inject(&undo).await.result, Ok(()));
+    assert_eq!(world.in_place(), ["slow stream"]);
+    let remaining = rescue(&state, &[world.driver()], Timing::default()).await;
+    assert_eq!(remaining, Vec::<String>::new());
+    assert_eq!(world.in_place(), Vec::<String>::new());
 }

@@ -90,7 +90,7 @@ fn targets(fault: &LocalStackFault) -> Vec<Target> {
 fn blast_radius(fault: &LocalStackFault) -> String {
     let of_rule = |rule: &FaultRule| {
         format!(
-            "{} of {} requests",
+            "{} of the requests to {}",
             percentage(rule.probability),
             Matcher::from(rule)
         )

@@ -127,7 +127,7 @@ async fn a_plan_shows_the_literal_requests_and_their_undo() {
     );
     assert_eq!(
         prepared.blast_radius,
-        "100% of kinesis:PutRecord in us-east-1 requests; 50% of sqs:SendMessage in us-east-1 requests; every request, slower"
+        "100% of the requests to kinesis:PutRecord in us-east-1; 50% of the requests to sqs:SendMessage in us-east-1; every request, slower"
     );
     assert_eq!(
         prepared

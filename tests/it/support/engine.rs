@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chaos_gameday::faults::simulated::SimulatedWorld;
-use chaos_gameday::faults::{Fault, Owner};
+use chaos_gameday::faults::{Fault, FaultDriver, Owner};
 use chaos_gameday::metrics::simulated::SimulatedSeries;
 use chaos_gameday::metrics::{Metric, MetricSpecs, Sources};
 use chaos_gameday::model::approval::{Approval, ApprovalMode, Person};
@@ -23,6 +23,8 @@ use chaos_gameday::run::{
     Clock, Gauge, Input, Kit, Operator, Runner, Settlement, Sink, Timing, operator,
 };
 
+use super::panicky::Panicky;
+
 /// What a scripted run is made of.
 pub struct Scene {
     pub world: SimulatedWorld,
@@ -31,6 +33,8 @@ pub struct Scene {
     pub reaction: Reaction,
     pub steps: Vec<&'static str>,
     pub journal: ScriptedJournal,
+    /// The operation in which the driver panics once.
+    pub panics_in: Option<&'static str>,
 }
 
 /// A sink that keeps everything and can fail from some event on.
@@ -97,6 +101,7 @@ impl Scene {
             reaction: Reaction::Rollback,
             steps: vec!["slow stream"],
             journal: ScriptedJournal::default(),
+            panics_in: None,
         }
     }
 
@@ -128,7 +133,7 @@ impl Scene {
         let admitted = self.admitted().await;
         let sources = Sources::simulated(self.series.source());
         let kit = Kit {
-            drivers: self.steps.iter().map(|_| self.world.driver()).collect(),
+            drivers: self.steps.iter().map(|_| self.driver()).collect(),
             gauges: self
                 .gauged()
                 .into_iter()
@@ -157,6 +162,13 @@ impl Scene {
             settlement,
             records: self.journal.records(),
             world: self.world,
+        }
+    }
+
+    fn driver(&self) -> Arc<dyn FaultDriver> {
+        match self.panics_in {
+            Some(operation) => Panicky::driver(self.world.driver(), operation),
+            None => self.world.driver(),
         }
     }
 
@@ -218,7 +230,8 @@ impl Scene {
             .expect("an admitted plan")
     }
 
-    async fn plan(&self, policy: chaos_gameday::plan::PolicyIdentity) -> Plan {
+    /// The plan of it, under this policy.
+    pub async fn plan(&self, policy: chaos_gameday::plan::PolicyIdentity) -> Plan {
         let mut steps = Vec::new();
         let mut planned = Vec::new();
         for name in &self.steps {

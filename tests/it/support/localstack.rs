@@ -25,6 +25,8 @@ pub const EFFECTS: &str = "/_localstack/chaos/effects";
 pub enum Quirk {
     /// This path gets this status and body, whatever the method.
     Answers(&'static str, u16, String),
+    /// Requests of this method get this status and body, and are not carried out.
+    Snubs(Method, u16, String),
     /// Every path gets this.
     AnswersAll(u16, String),
     /// This path never gets an answer.
@@ -173,7 +175,7 @@ impl Inner {
     }
 
     fn answer(&mut self, method: &Method, path: &str, body: &Value) -> Response {
-        if let Some(answer) = self.odd_answer(path) {
+        if let Some(answer) = self.odd_answer(method, path) {
             return answer;
         }
         match (method.as_str(), path) {
@@ -197,10 +199,13 @@ impl Inner {
         }
     }
 
-    fn odd_answer(&self, path: &str) -> Option<Response> {
+    fn odd_answer(&self, method: &Method, path: &str) -> Option<Response> {
         self.quirks.iter().find_map(|quirk| {
             if let Quirk::Answers(place, status, text) = quirk {
                 return (*place == path).then(|| plain(*status, text));
+            }
+            if let Quirk::Snubs(snubbed, status, text) = quirk {
+                return (snubbed == method).then(|| plain(*status, text));
             }
             if let Quirk::AnswersAll(status, text) = quirk {
                 return Some(plain(*status, text));

@@ -2,8 +2,12 @@
 
 pub mod engine;
 pub mod events;
+pub mod examples;
 pub mod journals;
 pub mod localstack;
+pub mod panicky;
+pub mod process;
+pub mod pty;
 pub mod sandbox;
 pub mod screen;
 pub mod sources;

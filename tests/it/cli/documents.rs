@@ -1,0 +1,236 @@
+//! What is typed and what is read: commands, files and things that are no files.
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use tokio::time::{Duration, Instant};
+
+use super::{Scene, experiment, one_rule};
+use crate::support::process::Place;
+
+#[tokio::test]
+async fn what_cannot_be_typed_is_a_usage_error() {
+    let place = Place::new();
+    for args in [
+        &["plan", "--unknown"][..],
+        &["fly"],
+        &["plan"],
+        &["run"],
+        &[],
+        &["report"],
+        &["completions", "tcsh"],
+        &["run", "x.yaml", "--undo-timeout", "soon"],
+        &["replay", "last", "--speed", "2"],
+        &["replay", "last", "--view", "--speed", "-1"],
+        &["run", "x.yaml", "--app", "fixed"],
+        &["plan", "-q", "-v", "x.yaml"],
+        &["man", "fly"],
+        &["plan", "x.yaml", "--state-dir"],
+    ] {
+        let ended = place.chaos(args).await;
+        assert_eq!(ended.status.code(), Some(2), "{args:?}: {}", ended.stderr);
+        assert_eq!(ended.stdout, "", "{args:?}");
+        assert!(!ended.stderr.is_empty(), "{args:?}");
+    }
+}
+
+/// Plans a path; asserts that it is refused soon and with a hint, and returns what was said.
+async fn refused(place: &Place, path: &str) -> String {
+    let begun = Instant::now();
+    let ended = place.chaos(&["plan", path]).await.exits(2).tells("hint:");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{path}: slow");
+    assert_eq!(ended.stdout, "", "{path}");
+    ended.stderr
+}
+
+#[tokio::test]
+async fn what_is_no_document_is_refused_quickly_with_the_next_move() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("folder")).unwrap();
+    let pipe = place.path("pipe.yaml");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+    let large = std::fs::File::create(place.path("large.yaml")).unwrap();
+    large.set_len(50 * 1024 * 1024).unwrap();
+    std::fs::write(place.path("latin.yaml"), b"kind: Caf\xe9\n").unwrap();
+    place.write("empty.yaml", "");
+    place.write("other.yaml", "apiVersion: v1\nkind: Pod\n");
+    for (path, words) in [
+        ("nowhere.yaml", "there is no file `nowhere.yaml`"),
+        ("folder", "is a folder, not a document"),
+        ("pipe.yaml", "is a pipe, not a file"),
+        ("/dev/zero", "is a device, not a file"),
+        ("large.yaml", "is too large for a document"),
+        ("latin.yaml", "is no UTF-8 text"),
+    ] {
+        let said = refused(&place, path).await;
+        assert!(said.contains(words), "{path}: {said}");
+    }
+    for path in ["empty.yaml", "other.yaml"] {
+        let ended = place.chaos(&["plan", path]).await.exits(2);
+        assert!(ended.stderr.contains(path), "{}", ended.stderr);
+    }
+    // The same words whichever command reads the file.
+    let run = place.chaos(&["run", "pipe.yaml"]).await.exits(2);
+    run.tells("is a pipe, not a file");
+    assert!(!place.state().exists());
+}
+
+#[tokio::test]
+async fn every_error_of_a_document_is_shown_at_once_at_its_place() {
+    let place = Place::new();
+    let text = experiment("http://127.0.0.1:4566", "http://127.0.0.1:1/", one_rule())
+        .replace("hypothesis:", "hypothesys:")
+        .replace("\"< 50%\"", "\"under 50%\"")
+        .replace("for: 300ms", "for: 300 parsecs")
+        .replace("operation: PutRecord", "operaton: PutRecord");
+    place.write("bad.yaml", &text);
+    let ended = place.chaos(&["plan", "bad.yaml"]).await.exits(2);
+    assert_eq!(ended.stdout, "");
+    for words in [
+        "hypothesys",
+        "hypothesis",
+        "under 50%",
+        "300 parsecs",
+        "operaton",
+        "operation",
+        "bad.yaml",
+    ] {
+        assert!(
+            ended.stderr.contains(words),
+            "no `{words}` in\n{}",
+            ended.stderr
+        );
+    }
+    assert!(!place.state().exists());
+}
+
+#[tokio::test]
+async fn variables_come_from_flags_before_files_and_bad_ones_are_told() {
+    let scene = Scene::new().await;
+    scene.place.write("vars.yaml", "HOLD: 3s\nBASELINE: 2s\n");
+    let args = [
+        "plan",
+        "stream-down.yaml",
+        "-o",
+        "json",
+        "--var-file",
+        "vars.yaml",
+        "--var",
+        "HOLD=4s",
+    ];
+    let plan = scene.place.chaos(&args).await.exits(0).json();
+    assert_eq!(plan["plan"]["variables"]["HOLD"]["value"], "4s", "{plan:#}");
+    assert_eq!(
+        plan["plan"]["variables"]["BASELINE"]["value"], "2s",
+        "{plan:#}"
+    );
+    for variable in ["HOLD", "=3s", "HOLD=forever"] {
+        let args = ["plan", "stream-down.yaml", "--var", variable];
+        scene.place.chaos(&args).await.exits(2);
+    }
+}
+
+#[tokio::test]
+async fn what_must_not_be_touched_is_denied_and_no_plan_is_kept() {
+    let place = Place::new();
+    let elsewhere = experiment("http://127.0.0.1:1", "http://127.0.0.1:1/", one_rule());
+    for (name, text) in [
+        (
+            "env.yaml",
+            elsewhere.replace("environment: local", "environment: production"),
+        ),
+        ("hold.yaml", elsewhere.replace("${HOLD:-1s}", "16m")),
+    ] {
+        let scene = Scene::new().await;
+        let text = text.replace(
+            "http://127.0.0.1:1\"",
+            &format!("{}\"", scene.localstack.url),
+        );
+        place.write(name, &text);
+        let ended = place.chaos(&["plan", name]).await.exits(3);
+        ended.tells("the policy denies this plan");
+        let quiet = place.chaos(&["plan", "-q", name]).await.exits(3);
+        assert_eq!(quiet.stdout, "");
+        let run = place.chaos(&["run", name]).await.exits(3);
+        run.tells("the policy denies this plan");
+        assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_denied_plan_leaves_nothing_in_the_store_whichever_command_made_it() {
+    let scene = Scene::new().await;
+    let text = std::fs::read_to_string(scene.place.path("stream-down.yaml")).unwrap();
+    scene.place.write(
+        "denied.yaml",
+        &text.replace("environment: local", "environment: prod"),
+    );
+    scene.place.chaos(&["plan", "denied.yaml"]).await.exits(3);
+    scene.place.chaos(&["run", "denied.yaml"]).await.exits(3);
+    assert!(!scene.place.state().exists());
+}
+
+#[tokio::test]
+async fn init_writes_what_plan_accepts_and_overwrites_nothing() {
+    let scene = Scene::new().await;
+    let place = &scene.place;
+    let (url, traffic) = (scene.localstack.url.clone(), scene.target.url("/orders"));
+    let args = [
+        "init",
+        "--yes",
+        "--endpoint",
+        &url,
+        "--traffic",
+        &traffic,
+        "--name",
+        "first",
+    ];
+    place
+        .chaos(&args)
+        .await
+        .exits(0)
+        .tells("wrote first.yaml")
+        .tells("next: chaos plan first.yaml");
+    place
+        .chaos(&["plan", "first.yaml"])
+        .await
+        .exits(0)
+        .prints("first");
+    let written = std::fs::read(place.path("first.yaml")).unwrap();
+    for again in [&args[..], &["init", "--yes", "first.yaml"]] {
+        place
+            .chaos(again)
+            .await
+            .exits(2)
+            .tells("nothing is ever overwritten");
+        assert_eq!(std::fs::read(place.path("first.yaml")).unwrap(), written);
+    }
+    // Without a terminal nobody is asked, flag or no flag.
+    place
+        .chaos(&["init", "second.yaml", "--name", "second"])
+        .await
+        .exits(0);
+    let planned = place.chaos(&["plan", "second.yaml"]).await;
+    planned
+        .exits(3)
+        .tells("nothing listens at http://127.0.0.1:7701");
+    for bad in [
+        &["--name", "Not A Label"][..],
+        &["--probability", "7"],
+        &["--endpoint", "nonsense"],
+    ] {
+        let args = [&["init", "--yes", "third.yaml"][..], bad].concat();
+        place.chaos(&args).await.exits(2);
+        assert!(!place.path("third.yaml").exists(), "{bad:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_is_json_that_accepts_the_example() {
+    let place = Place::new();
+    let schema = place.chaos(&["schema"]).await.exits(0).json();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/stream-down.yaml");
+    let example = std::fs::read_to_string(example).unwrap();
+    let example: serde_json::Value = serde_yaml::from_str(&example).unwrap();
+    assert!(validator.is_valid(&example));
+    assert!(!validator.is_valid(&serde_json::json!({"kind": "Experiment"})));
+}

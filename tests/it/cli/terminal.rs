@@ -1,0 +1,305 @@
+//! At a real terminal: who may say yes, what a person sees, and that Ctrl-C undoes.
+
+use super::{FAULT_IS_IN, Scene, approval, approve, report};
+use crate::support::process::{Place, names_in};
+use crate::support::pty::{CTRL_C, CTRL_D, Terminal};
+
+const QUESTION: &str = "anything else to refuse";
+
+/// How many approvals of a plan are kept.
+fn approvals(place: &Place, plan: &str) -> usize {
+    let id = plan.parse().unwrap();
+    place.store().approvals(&id).unwrap().readable.len()
+}
+
+/// Answers the question of `chaos approve` with these keys; returns the exit code, what was shown,
+/// and how many approvals are kept then.
+async fn answered(keys: &str) -> (Option<i32>, String, usize) {
+    let scene = Scene::new().await;
+    let plan = scene.plan(&[]).await;
+    let mut terminal = Terminal::start(&scene.place, &["approve", &plan, "--reason", "rehearsed"]);
+    terminal.shows(QUESTION).await;
+    terminal.types(keys).await;
+    let (status, shown) = terminal.ended().await;
+    (status.code(), shown, approvals(&scene.place, &plan))
+}
+
+#[tokio::test]
+async fn typing_the_name_approves_and_anything_else_does_not() {
+    let (yes, wrong, nothing, part) = tokio::join!(
+        answered("stream-down\r"),
+        answered("stream-up\r"),
+        answered("\r"),
+        answered("stream\r"),
+    );
+    assert_eq!((yes.0, yes.2), (Some(0), 1), "{}", yes.1);
+    assert!(yes.1.contains("approved p-"), "{}", yes.1);
+    for (code, shown, kept) in [wrong, nothing, part] {
+        assert_eq!((code, kept), (Some(4), 0), "{shown}");
+        assert!(shown.contains("was not approved"), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn ctrl_c_and_ctrl_d_at_the_question_mean_no() {
+    let (ctrl_c, ctrl_d) = tokio::join!(answered(CTRL_C), answered(CTRL_D));
+    for (key, (code, shown, kept)) in [("Ctrl-C", ctrl_c), ("Ctrl-D", ctrl_d)] {
+        assert_eq!((code, kept), (Some(4), 0), "{key}: {shown}");
+    }
+}
+
+#[tokio::test]
+async fn the_whole_way_at_one_terminal_plans_asks_runs_and_holds() {
+    let scene = Scene::new().await;
+    let mut terminal = Terminal::start(&scene.place, &["run", "stream-down.yaml"]);
+    terminal.shows(QUESTION).await;
+    assert!(
+        terminal.seen().contains("PATCH http://127.0.0.1"),
+        "the plan is shown before"
+    );
+    terminal.types("stream-down\r").await;
+    let (status, shown) = terminal.ended().await;
+    assert_eq!(status.code(), Some(0), "{shown}");
+    scene.assert_clean();
+    for words in ["error-rate", "baseline", "fault seen gone", "held · exit 0"] {
+        assert!(shown.contains(words), "no `{words}` in\n{shown}");
+    }
+    assert_eq!(report(&scene.place).await["approval"]["mode"], "typed");
+}
+
+/// Whether the cursor is visible after all this was shown.
+fn cursor_is_visible(shown: &str) -> bool {
+    match (shown.rfind("\u{1b}[?25l"), shown.rfind("\u{1b}[?25h")) {
+        (None, _) => true,
+        (Some(hidden), visible) => visible.is_some_and(|visible| visible > hidden),
+    }
+}
+
+#[tokio::test]
+async fn the_live_view_shows_phase_and_slos_and_ctrl_c_undoes_and_leaves_a_cursor() {
+    let scene = Scene::new().await;
+    let plan = scene.approved_plan(&["HOLD=20s"]).await;
+    let mut terminal = Terminal::start(&scene.place, &["run", &plan]);
+    terminal.shows(FAULT_IS_IN).await;
+    terminal.shows("hold ━").await;
+    assert_eq!(scene.ours().len(), 1);
+    assert!(
+        !cursor_is_visible(&terminal.seen()),
+        "a redrawn block hides the cursor"
+    );
+    terminal.types(CTRL_C).await;
+    let (status, shown) = terminal.ended().await;
+    assert_eq!(status.code(), Some(5), "{shown}");
+    scene.assert_clean();
+    assert!(cursor_is_visible(&shown), "{shown}");
+    for words in [
+        "error-rate",
+        "observing",
+        "aborted by SIGINT",
+        "aborted · exit 5",
+    ] {
+        assert!(shown.contains(words), "no `{words}` in\n{shown}");
+    }
+    assert!(shown.contains("\u{1b}[3"), "a terminal gets colours");
+}
+
+/// Codes that set colours or weights: `ESC [ … m`.
+fn has_colour(shown: &str) -> bool {
+    shown.split("\u{1b}[").skip(1).any(|rest| {
+        let end = rest.find(|c: char| c.is_ascii_alphabetic());
+        end.is_some_and(|end| rest[end..].starts_with('m'))
+    })
+}
+
+#[tokio::test]
+async fn a_terminal_without_colour_shows_the_same_words_and_a_dumb_one_no_codes_at_all() {
+    let shown_with = |name: &'static str, value: &'static str| async move {
+        let scene = Scene::new().await;
+        let plan = scene.approved_plan(&[]).await;
+        let terminal = Terminal::start_with(&scene.place, &["run", &plan], &[(name, value)]);
+        let (status, shown) = terminal.ended().await;
+        assert_eq!(status.code(), Some(0), "{name}: {shown}");
+        assert!(shown.contains("error-rate"), "{name}: {shown}");
+        assert!(shown.contains("held"), "{name}: {shown}");
+        assert!(cursor_is_visible(&shown), "{name}: {shown}");
+        shown
+    };
+    let (plain, dumb, ci) = tokio::join!(
+        shown_with("NO_COLOR", "1"),
+        shown_with("TERM", "dumb"),
+        shown_with("CI", "true"),
+    );
+    assert!(!has_colour(&plain), "{plain}");
+    assert!(plain.contains("\u{1b}["), "but it is redrawn");
+    assert!(!dumb.contains('\u{1b}'), "{dumb}");
+    assert!(!ci.contains("\u{1b}[?25l"), "a log is not redrawn: {ci}");
+}
+
+#[tokio::test]
+async fn a_terminal_that_closes_under_the_hold_undoes() {
+    let scene = Scene::new().await;
+    let plan = scene.approved_plan(&["HOLD=20s"]).await;
+    let mut terminal = Terminal::start(&scene.place, &["run", &plan]);
+    terminal.shows(FAULT_IS_IN).await;
+    let status = terminal.hangs_up().await;
+    assert_eq!(status.code(), Some(5));
+    scene.assert_clean();
+    assert_eq!(
+        report(&scene.place).await["verdict"]["cause"],
+        "aborted by SIGHUP"
+    );
+}
+
+#[tokio::test]
+async fn no_machine_approves() {
+    let scene = Scene::new().await;
+    let plan = scene.plan(&[]).await;
+    let place = &scene.place;
+    let in_ci = async {
+        let terminal = Terminal::start_with(place, &["approve", &plan], &[("CI", "1")]);
+        terminal.ended().await
+    };
+    let (approve, run, file, yes, (ci, shown)) = tokio::join!(
+        place.chaos(&["approve", &plan]),
+        place.chaos(&["run", &plan]),
+        place.chaos(&["run", "stream-down.yaml"]),
+        place.chaos(&["run", "stream-down.yaml", "--yes"]),
+        in_ci,
+    );
+    for ended in [approve, run, file, yes] {
+        ended
+            .exits(4)
+            .tells("needs a person's approval")
+            .tells("hint:");
+    }
+    assert_eq!(ci.code(), Some(4), "{shown}");
+    assert_eq!(approvals(place, &plan), 0);
+    assert!(!place.state().join("runs").exists(), "no run was begun");
+    assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_approval_that_expired_or_is_for_another_digest_does_not_count() {
+    let expired = async {
+        let scene = Scene::new().await;
+        let plan = scene.plan(&[]).await;
+        let past = approval(&scene.place, &plan, -1);
+        scene.place.store().save_approval(&past).unwrap();
+        let ended = scene.place.chaos(&["run", &plan]).await;
+        ended.exits(4).tells("the approval has expired");
+        assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+    };
+    let other = async {
+        let scene = Scene::new().await;
+        let plan = scene.plan(&[]).await;
+        let mut other = approval(&scene.place, &plan, 600);
+        other.digest = chaos_gameday::model::ids::Digest::of(b"another plan");
+        scene.place.store().save_approval(&other).unwrap();
+        let ended = scene.place.chaos(&["run", &plan]).await;
+        ended.exits(4).tells("another version of this plan");
+        assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+    };
+    tokio::join!(expired, other);
+}
+
+#[tokio::test]
+async fn one_changed_byte_in_an_approved_plan_voids_it() {
+    let scene = Scene::new().await;
+    let plan = scene.approved_plan(&[]).await;
+    let file = scene
+        .place
+        .state()
+        .join("plans")
+        .join(format!("{plan}.json"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    for (what, changed) in [
+        ("a value", text.replacen("PutRecord", "PutRecorb", 1)),
+        (
+            "the claim",
+            text.replacen("Orders go on", "Orders go in", 1),
+        ),
+        ("white space", text.replacen("  ", "   ", 1)),
+        ("the end", text.trim_end().to_owned()),
+        ("half of it", text[..text.len() / 2].to_owned()),
+    ] {
+        assert_ne!(changed, text, "{what}");
+        std::fs::write(&file, changed).unwrap();
+        scene
+            .place
+            .chaos(&["run", &plan])
+            .await
+            .exits(8)
+            .tells("error:");
+        scene.place.chaos(&["show", &plan]).await.exits(8);
+    }
+    assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+    std::fs::write(&file, text).unwrap();
+    scene.place.chaos(&["run", &plan]).await.exits(0);
+}
+
+#[tokio::test]
+async fn a_world_that_changed_after_the_plan_is_refused_with_its_difference() {
+    let restarted = async {
+        let scene = Scene::new().await;
+        let plan = scene.approved_plan(&[]).await;
+        scene.localstack.restart();
+        let ended = scene.place.chaos(&["run", &plan]).await.exits(3);
+        ended
+            .tells("the world is not the one that was planned")
+            .tells("steps[0].world.session: planned `session-0`, now `session-1`");
+        assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+    };
+    let overlapped = async {
+        let scene = Scene::new().await;
+        let plan = scene.approved_plan(&[]).await;
+        let theirs = serde_json::json!({"service": "kinesis", "operation": "PutRecord"});
+        scene.localstack.inner().rules.push(theirs.clone());
+        let ended = scene.place.chaos(&["run", &plan]).await;
+        assert_eq!(scene.ours(), [theirs]);
+        ended.exits(3);
+        assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+    };
+    tokio::join!(restarted, overlapped);
+}
+
+#[tokio::test]
+async fn a_later_approval_counts_where_an_earlier_one_expired() {
+    let scene = Scene::new().await;
+    let plan = scene.plan(&[]).await;
+    let past = approval(&scene.place, &plan, -1);
+    scene.place.store().save_approval(&past).unwrap();
+    approve(&scene.place, &plan);
+    let folder = scene.place.state().join("approvals").join(&plan);
+    assert_eq!(names_in(&folder), ["1.json", "2.json"]);
+    scene.place.chaos(&["run", &plan]).await.exits(0);
+    scene.assert_clean();
+}
+
+#[tokio::test]
+async fn init_asks_its_questions_and_writes_what_plan_accepts() {
+    let scene = Scene::new().await;
+    let url = scene.localstack.url.clone();
+    let args = [
+        "init",
+        "guided.yaml",
+        "--endpoint",
+        &url,
+        "--region",
+        "us-east-1",
+    ];
+    let mut terminal = Terminal::start(&scene.place, &args);
+    for question in [
+        "Which AWS service fails?",
+        "Which operation?",
+        "Which URL shows the effect?",
+        "How long does the fault stay in?",
+        "Name of the experiment",
+        "What do you claim?",
+    ] {
+        terminal.shows(question).await;
+        terminal.types("\r").await;
+    }
+    let (status, shown) = terminal.ended().await;
+    assert_eq!(status.code(), Some(0), "{shown}");
+    scene.place.chaos(&["plan", "guided.yaml"]).await.exits(0);
+}

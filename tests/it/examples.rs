@@ -1,0 +1,263 @@
+//! The examples are planned and run, and end as their README says.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use chaos_gameday::clients::Clients;
+use chaos_gameday::model::approval::Person;
+use chaos_gameday::model::ids::Digest;
+use chaos_gameday::model::units::Span;
+use chaos_gameday::plan::{
+    DocumentSource, Loaded, Resolution, Source, Variables, experiment_schema, lint,
+    load_experiment, read_source, resolve,
+};
+use chaos_gameday::policy::{Facts, Finding, OwnSandbox, built_in, evaluate};
+use chaos_gameday::sandbox::{AppVersion, Sandbox};
+use serde_json::Value;
+
+use crate::support::examples::{FOLDER, Row, Shell, files, story, table};
+use crate::support::sandbox::{Bench, answer};
+
+/// Short enough for a test, long enough for every fault to hurt and every patience to end.
+const SHORT: [&str; 4] = ["--var", "HOLD=5s", "--var", "BASELINE=2s"];
+/// So many runs at once leave the machine room to keep their time.
+const AT_ONCE: usize = 9;
+/// Nobody waits longer than this for an example on its defaults.
+const LONGEST: Span = Span::from_secs(45);
+
+fn example(file: &str, variables: &Variables) -> (Source, Loaded) {
+    let source = read_source(Path::new(&format!("{FOLDER}/{file}"))).expect("a readable file");
+    let loaded = match load_experiment(&source, variables) {
+        Ok(loaded) => loaded,
+        Err(error) => panic!("{file}: {error:?}"),
+    };
+    (source, loaded)
+}
+
+fn variables_of(sandbox: &Sandbox) -> Variables {
+    Variables::default()
+        .with_flag("SANDBOX_APP", sandbox.app_url())
+        .with_flag("SANDBOX_AWS", sandbox.aws_url())
+}
+
+/// What the policy says about an example that was resolved against this sandbox.
+async fn findings(file: &str, bench: &Bench, own: Option<&OwnSandbox>) -> Vec<Finding> {
+    let (source, loaded) = example(file, &variables_of(&bench.sandbox));
+    lint(&source, &loaded).unwrap_or_else(|error| panic!("{file}: {error:?}"));
+    let policy = built_in();
+    let document = DocumentSource {
+        digest: Digest::of(source.text.as_bytes()),
+        name: source.name,
+        text: source.text,
+    };
+    let with = Resolution {
+        clients: &bench.clients,
+        requester: Person {
+            user: "sam".to_owned(),
+            host: "desk".to_owned(),
+        },
+        now: jiff::Timestamp::UNIX_EPOCH,
+        policy: policy.identity(),
+        replay_of: None,
+    };
+    let plan = resolve(loaded.experiment, document, loaded.used, with).await;
+    evaluate(&Facts {
+        plan: &plan.unwrap_or_else(|problem| panic!("{file}: {problem:?}")),
+        policy: &policy,
+        sandbox: own,
+    })
+}
+
+#[tokio::test]
+async fn every_example_is_planned_and_wants_approval_only_outside_an_own_sandbox() {
+    let bench = Bench::start(AppVersion::Fragile).await;
+    let own = OwnSandbox {
+        app_url: bench.sandbox.app_url().to_owned(),
+        aws_url: bench.sandbox.aws_url().to_owned(),
+    };
+    for file in files() {
+        let at_home = findings(&file, &bench, Some(&own)).await;
+        assert_eq!(at_home, Vec::new(), "{file}");
+        let elsewhere = findings(&file, &bench, None).await;
+        let rules: Vec<_> = elsewhere.iter().map(|found| found.rule.as_str()).collect();
+        assert_eq!(rules, ["approval"], "{file}");
+    }
+}
+
+#[test]
+fn every_example_stands_in_the_table_under_its_own_name_and_takes_under_a_minute() {
+    let mut listed: Vec<_> = table().into_iter().map(|row| row.file).collect();
+    listed.sort();
+    assert_eq!(listed, files());
+    for row in table() {
+        let (_, loaded) = example(&row.file, &Variables::default());
+        let experiment = loaded.experiment;
+        assert_eq!(format!("{}.yaml", experiment.name), row.file);
+        let command = format!("chaos run --sandbox examples/{}", row.file);
+        assert_eq!(row.command, command);
+        let holds: u64 = experiment
+            .steps
+            .iter()
+            .map(|step| step.hold.as_millis())
+            .sum();
+        let least = Span::from_millis(experiment.baseline.as_millis() + holds);
+        assert!(least <= LONGEST, "{} takes {least} and more", row.file);
+    }
+}
+
+#[test]
+fn editors_find_the_schema_that_chaos_prints_and_it_takes_every_example() {
+    let committed = fs::read_to_string(format!("{FOLDER}/experiment.schema.json"));
+    let printed = Shell::new().run(["schema"]);
+    assert_eq!(committed.expect("a committed schema"), printed.stdout);
+    let schema = jsonschema::validator_for(&experiment_schema()).expect("a valid schema");
+    for file in files() {
+        let (source, _) = example(&file, &Variables::default());
+        let first = source.text.lines().next();
+        let points_there = "# yaml-language-server: $schema=./experiment.schema.json";
+        assert_eq!(first, Some(points_there), "{file}");
+        let document: Value = serde_yaml::from_str(&source.text).expect("good YAML");
+        let errors: Vec<_> = schema
+            .iter_errors(&document)
+            .map(|error| format!("{} {error}", error.instance_path()))
+            .collect();
+        assert_eq!(errors, Vec::<String>::new(), "{file}");
+    }
+}
+
+/// Types the command of a row for one version and says how it ended, with its exit code.
+fn end_of(row: &Row, app: &str) -> (String, Option<i32>) {
+    let shell = Shell::new();
+    let typed = row.command.split(' ').skip(1);
+    let finished = shell.run(typed.chain(["--app", app, "-o", "json"]).chain(SHORT));
+    (story(&finished), finished.code)
+}
+
+/// The exit code that the README promises for an outcome.
+fn code_of(story: &str) -> Option<i32> {
+    match story.split([' ', ',']).next() {
+        Some("held") => Some(0),
+        Some("deviated") => Some(1),
+        Some(_) | None => None,
+    }
+}
+
+#[test]
+fn every_example_ends_on_both_versions_as_the_table_says() {
+    let rows = table();
+    let fixed = rows.iter().map(|row| (row, "fixed", &row.fixed));
+    let fragile = rows.iter().map(|row| (row, "fragile", &row.fragile));
+    // The fixed version first: it holds, so its runs last longest.
+    let due: Mutex<VecDeque<_>> = Mutex::new(fixed.chain(fragile).collect());
+    let next = || {
+        due.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front()
+    };
+    let work = || {
+        let mut seen = Vec::new();
+        while let Some((row, app, promised)) = next() {
+            let promised = (promised.clone(), code_of(promised));
+            seen.push((&row.file, app, promised, end_of(row, app)));
+        }
+        seen
+    };
+    let ends: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
+        let joined = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("no panic"));
+        joined.flatten().collect()
+    });
+    assert_eq!(ends.len(), 2 * rows.len());
+    let broken: Vec<_> = ends
+        .iter()
+        .filter(|(_, _, promised, end)| promised != end)
+        .collect();
+    assert!(
+        broken.is_empty(),
+        "(file, version, promised, seen): {broken:#?}"
+    );
+}
+
+#[test]
+fn replaying_a_deviation_on_the_fixed_version_holds_and_shows_both_runs() {
+    let shell = Shell::new();
+    let file = "examples/stream-down.yaml";
+    let before = shell.run(["run", "--sandbox", file].into_iter().chain(SHORT));
+    assert_eq!(before.code, Some(1), "{}", before.stderr);
+    let after = shell.run(["replay", "last", "--sandbox", "--app", "fixed"]);
+    assert_eq!(after.code, Some(0), "{}", after.stderr);
+    let outcomes = after.stdout.lines().find(|line| line.contains("outcome "));
+    let words: Vec<_> = outcomes.unwrap_or_default().split_whitespace().collect();
+    assert_eq!(
+        words,
+        ["outcome", "deviated", "held", "better"],
+        "{}",
+        after.stdout
+    );
+}
+
+/// A sandbox in a process of its own, as somebody would start it in another terminal.
+struct Elsewhere {
+    process: Child,
+    /// Held, so that it can go on talking.
+    _talk: BufReader<ChildStderr>,
+    app_url: String,
+    aws_url: String,
+}
+
+impl Elsewhere {
+    fn start(shell: &Shell) -> Self {
+        let words = ["sandbox", "--app-port", "0", "--aws-port", "0"];
+        let started = shell.chaos(words).stderr(Stdio::piped()).spawn();
+        let mut process = started.expect("the binary starts");
+        let mut talk = BufReader::new(process.stderr.take().expect("a pipe"));
+        let lines = talk.by_ref().lines().map(|line| line.expect("text"));
+        let urls: Vec<_> = lines
+            .filter_map(|line| Some(line[line.find("http://")?..].to_owned()))
+            .take(3)
+            .collect();
+        let base = |index: usize, path| urls[index].trim_end_matches(path).to_owned();
+        Self {
+            app_url: base(0, "/orders"),
+            aws_url: base(2, "/_localstack/chaos/faults"),
+            _talk: talk,
+            process,
+        }
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to end.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[tokio::test]
+async fn a_plan_for_a_sandbox_elsewhere_is_not_run_unapproved_and_touches_nothing() {
+    let shell = Shell::new();
+    let sandbox = Elsewhere::start(&shell);
+    let app = format!("SANDBOX_APP={}", sandbox.app_url);
+    let aws = format!("SANDBOX_AWS={}", sandbox.aws_url);
+    let file = "examples/stream-down.yaml";
+    let planned = shell.run(["plan", "-q", file, "--var", &app, "--var", &aws]);
+    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+    let run = shell.run(["run", planned.stdout.trim()]);
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    assert_eq!(shell.kept("plans").len(), 1);
+    assert_eq!(shell.kept("runs"), Vec::<PathBuf>::new());
+    let clients = Clients::new().expect("clients can be made");
+    let look = |url: String| answer(clients.http(&url).get(url.clone()));
+    let faults = look(format!("{}/_localstack/chaos/faults", sandbox.aws_url)).await;
+    assert_eq!(faults, (200, serde_json::json!([])));
+    let (_, figures) = look(format!("{}/status", sandbox.app_url)).await;
+    assert_eq!(figures["accepted"], 0, "an order was sent: {figures}");
+}

@@ -1,0 +1,311 @@
+//! The built-in policy: one row a case, and the only way to an admitted plan.
+
+use chaos_gameday::faults::{Fault, LocalStackFault};
+use chaos_gameday::metrics::{CommandMetric, Metric, TrafficSpec};
+use chaos_gameday::model::approval::{Approval, ApprovalFlaw, ApprovalMode};
+use chaos_gameday::model::ids::Digest;
+use chaos_gameday::model::slo::Reaction;
+use chaos_gameday::model::units::Span;
+use chaos_gameday::plan::document::LocalStackWorld;
+use chaos_gameday::plan::{Plan, StoredPlan};
+use chaos_gameday::policy::{self, Facts, OwnSandbox, RULES, Refusal, Severity};
+use jiff::Timestamp;
+
+use crate::support::engine::{Scene, person_at_desk};
+
+const AWS: &str = "http://127.0.0.1:7701";
+const APP: &str = "http://127.0.0.1:5500";
+
+/// A plan that the built-in policy has nothing against, on the sandbox's ports.
+async fn decent() -> Plan {
+    let mut plan = Scene::healthy().plan(policy::built_in().identity()).await;
+    plan.experiment.on.localstack = Some(LocalStackWorld {
+        endpoint: AWS.to_owned(),
+        region: None,
+    });
+    plan.experiment.metrics.traffic = Some(traffic(&format!("{APP}/orders")));
+    plan.steps[0].prepared.world.endpoint = AWS.to_owned();
+    plan
+}
+
+fn traffic(url: &str) -> TrafficSpec {
+    TrafficSpec {
+        url: url.to_owned(),
+        method: "GET".to_owned(),
+        headers: std::collections::BTreeMap::new(),
+        body: None,
+        rate: 10.0,
+        timeout: Span::from_secs(1),
+        max_in_flight: 10,
+        window: Span::from_secs(5),
+    }
+}
+
+fn own_sandbox() -> OwnSandbox {
+    OwnSandbox {
+        app_url: APP.to_owned(),
+        aws_url: AWS.to_owned(),
+    }
+}
+
+/// `severity rule place` of every finding.
+fn findings(plan: &Plan, sandbox: Option<&OwnSandbox>) -> Vec<String> {
+    let policy = policy::built_in();
+    let facts = Facts {
+        plan,
+        policy: &policy,
+        sandbox,
+    };
+    policy::evaluate(&facts)
+        .into_iter()
+        .map(|found| format!("{} {} {}", found.severity.word(), found.rule, found.place))
+        .collect()
+}
+
+#[tokio::test]
+async fn each_rule_denies_its_own_case_and_points_at_its_place() {
+    type Spoil = fn(&mut Plan);
+    let rows: &[(&str, Spoil, &[&str])] = &[
+        ("nothing wrong", |_| {}, &[]),
+        (
+            "an unknown environment",
+            |plan| plan.experiment.environment = "staging".to_owned(),
+            &["deny environment environment"],
+        ),
+        (
+            "a LocalStack elsewhere",
+            |plan| {
+                plan.experiment.on.localstack = Some(LocalStackWorld {
+                    endpoint: "http://10.0.0.7:4566".to_owned(),
+                    region: None,
+                });
+            },
+            &["deny local-only on.localstack.endpoint"],
+        ),
+        (
+            "traffic to elsewhere",
+            |plan| plan.experiment.metrics.traffic = Some(traffic("https://shop.example.com/")),
+            &["deny local-only metrics.traffic.url"],
+        ),
+        (
+            "a label that smells of production",
+            |plan| {
+                let label = ("tier".to_owned(), "eu-prod-1".to_owned());
+                plan.experiment.labels.extend([label]);
+            },
+            &["deny production metadata.labels.tier"],
+        ),
+        (
+            "a hold of an hour",
+            |plan| plan.experiment.steps[0].hold = Span::from_secs(3_600),
+            &["deny figures steps[0].hold"],
+        ),
+        (
+            "a latency of a minute",
+            |plan| {
+                plan.experiment.steps[0].fault = Fault::LocalStack(LocalStackFault {
+                    endpoint: AWS.to_owned(),
+                    faults: Vec::new(),
+                    latency: Some(Span::from_secs(60)),
+                });
+            },
+            &["deny figures steps[0].fault.localstack.latency"],
+        ),
+        (
+            "no baseline to speak of",
+            |plan| plan.experiment.baseline = Span::from_millis(10),
+            &["deny figures baseline.for"],
+        ),
+        (
+            "traffic like a load test",
+            |plan| {
+                plan.experiment.metrics.traffic = Some(TrafficSpec {
+                    rate: 5_000.0,
+                    ..traffic(&format!("{APP}/orders"))
+                });
+            },
+            &["deny figures metrics.traffic.rate"],
+        ),
+        (
+            "no SLO that could end the run",
+            |plan| plan.experiment.slos[0].slo.on_breach = Reaction::Record,
+            &["deny gates slos"],
+        ),
+    ];
+    for (case, spoil, expected) in rows {
+        let mut plan = decent().await;
+        spoil(&mut plan);
+        assert_eq!(
+            findings(&plan, Some(&own_sandbox()))
+                .into_iter()
+                .filter(|found| found.starts_with("deny"))
+                .collect::<Vec<_>>(),
+            *expected,
+            "{case}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn only_the_sandbox_of_this_process_needs_no_approval() {
+    let approval = vec!["require approval environment".to_owned()];
+    let none: Vec<String> = Vec::new();
+    let own = own_sandbox();
+    assert_eq!(findings(&decent().await, Some(&own)), none);
+    assert_eq!(findings(&decent().await, None), approval);
+
+    let mut elsewhere = decent().await;
+    elsewhere.steps[0].prepared.world.endpoint = "http://127.0.0.1:4566".to_owned();
+    assert_eq!(findings(&elsewhere, Some(&own)), approval);
+
+    let mut other_traffic = decent().await;
+    other_traffic.experiment.metrics.traffic = Some(traffic("http://127.0.0.1:55001/orders"));
+    assert_eq!(findings(&other_traffic, Some(&own)), approval);
+
+    for (argv, expected) in [
+        (vec!["chaos", "sandbox", "status", "--url", APP], &none),
+        (vec!["chaos", "run", "p-0000000000"], &approval),
+        (vec!["rm", "-rf", "/srv"], &approval),
+    ] {
+        let mut program = decent().await;
+        program.experiment.slos[0].metric = Metric::Command(CommandMetric {
+            argv: argv.iter().map(|&word| word.to_owned()).collect(),
+            json: None,
+            timeout: Span::from_secs(1),
+        });
+        assert_eq!(findings(&program, Some(&own)), *expected, "{argv:?}");
+    }
+}
+
+#[test]
+fn rules_have_names_of_their_own_and_say_what_they_are_for() {
+    let mut names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), RULES.len());
+    assert!(RULES.iter().all(|rule| !rule.purpose.is_empty()));
+}
+
+fn at(text: &str) -> Timestamp {
+    text.parse().expect("a time")
+}
+
+fn approval(stored: &StoredPlan) -> Approval {
+    Approval {
+        format: 1,
+        plan: stored.id.clone(),
+        digest: stored.digest.clone(),
+        approver: person_at_desk(),
+        mode: ApprovalMode::Typed,
+        approved_at: at("2026-01-01T10:00:00Z"),
+        expires_at: at("2026-01-01T10:30:00Z"),
+        reason: None,
+    }
+}
+
+/// Why the plan is not admitted at noon of that day's 10:10, or nothing.
+async fn refusal(approvals: impl Fn(&StoredPlan) -> Vec<Approval>) -> Option<Refusal> {
+    let stored = StoredPlan::lock(decent().await).expect("a plan");
+    let policy = policy::built_in();
+    let plan = stored.plan.clone();
+    let facts = Facts {
+        plan: &plan,
+        policy: &policy,
+        sandbox: None,
+    };
+    let approvals = approvals(&stored);
+    let now = at("2026-01-01T10:10:00Z");
+    policy::admit(stored, &facts, &approvals, now, &person_at_desk()).err()
+}
+
+#[tokio::test]
+async fn an_approval_counts_for_its_digest_and_its_time_only() {
+    assert_eq!(refusal(|stored| vec![approval(stored)]).await, None);
+    assert_eq!(refusal(|_| Vec::new()).await, Some(Refusal::Unapproved));
+    let void = |flaw| Some(Refusal::VoidApproval(flaw));
+    let other = refusal(|stored| {
+        vec![Approval {
+            digest: Digest::of(b"another plan"),
+            ..approval(stored)
+        }]
+    });
+    assert_eq!(other.await, void(ApprovalFlaw::OtherDigest));
+    let expired = refusal(|stored| {
+        vec![Approval {
+            expires_at: at("2026-01-01T10:10:00Z"),
+            ..approval(stored)
+        }]
+    });
+    assert_eq!(expired.await, void(ApprovalFlaw::Expired));
+    let early = refusal(|stored| {
+        vec![Approval {
+            approved_at: at("2026-01-01T10:20:00Z"),
+            ..approval(stored)
+        }]
+    });
+    assert_eq!(early.await, void(ApprovalFlaw::FromTheFuture));
+}
+
+#[tokio::test]
+async fn a_machine_cannot_write_itself_a_yes() {
+    let forged = refusal(|stored| {
+        vec![Approval {
+            mode: ApprovalMode::NotNeeded,
+            ..approval(stored)
+        }]
+    });
+    assert_eq!(forged.await, Some(Refusal::Unapproved));
+}
+
+#[tokio::test]
+async fn a_plan_made_under_other_rules_is_refused() {
+    let mut plan = decent().await;
+    plan.policy.digest = Digest::of(b"laxer rules");
+    let stored = StoredPlan::lock(plan).expect("a plan");
+    let policy = policy::built_in();
+    let plan = stored.plan.clone();
+    let facts = Facts {
+        plan: &plan,
+        policy: &policy,
+        sandbox: None,
+    };
+    let yes = approval(&stored);
+    let refused = policy::admit(
+        stored,
+        &facts,
+        &[yes],
+        at("2026-01-01T10:10:00Z"),
+        &person_at_desk(),
+    );
+    assert!(matches!(refused, Err(Refusal::OtherPolicy { .. })));
+}
+
+#[tokio::test]
+async fn a_denied_plan_is_refused_though_it_was_approved() {
+    let mut plan = decent().await;
+    plan.experiment.environment = "production".to_owned();
+    let stored = StoredPlan::lock(plan).expect("a plan");
+    let policy = policy::built_in();
+    let plan = stored.plan.clone();
+    let facts = Facts {
+        plan: &plan,
+        policy: &policy,
+        sandbox: Some(&own_sandbox()),
+    };
+    let yes = approval(&stored);
+    let refused = policy::admit(
+        stored,
+        &facts,
+        &[yes],
+        at("2026-01-01T10:10:00Z"),
+        &person_at_desk(),
+    );
+    let Err(Refusal::Denied(findings)) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(
+        findings
+            .iter()
+            .all(|found| found.severity == Severity::Deny)
+    );
+}

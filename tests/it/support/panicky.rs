@@ -1,0 +1,64 @@
+//! A driver that panics on the first call of one operation and is honest otherwise.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chaos_gameday::faults::{Fault, FaultDriver, Injection, Owner, Prepared};
+use chaos_gameday::model::problem::Problem;
+use chaos_gameday::model::request::{Absence, Proof};
+use chaos_gameday::model::undo::Undo;
+use futures_util::future::BoxFuture;
+
+pub struct Panicky {
+    inner: Arc<dyn FaultDriver>,
+    operation: &'static str,
+    done: AtomicBool,
+}
+
+impl Panicky {
+    /// Panics once, in this operation, before it does anything.
+    pub fn driver(inner: Arc<dyn FaultDriver>, operation: &'static str) -> Arc<dyn FaultDriver> {
+        Arc::new(Self {
+            inner,
+            operation,
+            done: AtomicBool::new(false),
+        })
+    }
+
+    fn at(&self, operation: &str) {
+        if operation == self.operation && !self.done.swap(true, Ordering::SeqCst) {
+            panic!("{operation} panics, as scripted");
+        }
+    }
+}
+
+impl FaultDriver for Panicky {
+    fn prepare<'a>(
+        &'a self,
+        fault: &'a Fault,
+        owner: &'a Owner,
+    ) -> BoxFuture<'a, Result<Prepared, Problem>> {
+        self.at("prepare");
+        self.inner.prepare(fault, owner)
+    }
+
+    fn inject<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
+        self.at("inject");
+        self.inner.inject(undo)
+    }
+
+    fn confirm<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Proof, Problem>> {
+        self.at("confirm");
+        self.inner.confirm(undo)
+    }
+
+    fn revert<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
+        self.at("revert");
+        self.inner.revert(undo)
+    }
+
+    fn verify_gone<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Absence, Problem>> {
+        self.at("verify-gone");
+        self.inner.verify_gone(undo)
+    }
+}

@@ -1,0 +1,161 @@
+//! The binary on a real pseudo-terminal: its controlling one, so that Ctrl-C goes the way that it
+//! goes for a person, through the line discipline to the process group in front.
+//!
+//! Making it the controlling one takes a system call between fork and exec, which no safe Rust can
+//! do; `setsid` of util-linux does it and then becomes the binary.
+#![expect(clippy::unwrap_used, reason = "a test without a terminal has failed")]
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex};
+
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
+use tokio::time::{Duration, Instant, sleep};
+
+use super::process::{PATIENCE, Place, end_of};
+
+/// What Ctrl-C and Ctrl-D send.
+pub const CTRL_C: &str = "\u{3}";
+pub const CTRL_D: &str = "\u{4}";
+/// A key that comes before the question has put the terminal into its mode goes another way than a
+/// person's, who needs longer than this.
+const BEFORE_TYPING: Duration = Duration::from_millis(150);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
+/// A terminal of 80 columns and 24 rows with the binary in front.
+pub struct Terminal {
+    child: Child,
+    controller: File,
+    seen: Arc<Mutex<Vec<u8>>>,
+    reading: JoinHandle<()>,
+}
+
+impl Terminal {
+    /// Starts the binary.
+    pub fn start(place: &Place, args: &[&str]) -> Self {
+        Self::start_with(place, args, &[])
+    }
+
+    /// Starts the binary with more environment.
+    pub fn start_with(place: &Place, args: &[&str], environment: &[(&str, &str)]) -> Self {
+        let (controller, user_side) = pair();
+        let mut command = Command::new("setsid");
+        command
+            .arg("--ctty")
+            .arg(env!("CARGO_BIN_EXE_chaos"))
+            .args(args);
+        place.surround(&mut command);
+        command
+            .envs(environment.iter().copied())
+            .stdin(user_side.try_clone().unwrap())
+            .stdout(user_side.try_clone().unwrap())
+            .stderr(user_side);
+        let child = command.spawn().unwrap();
+        // It holds the user's side of the terminal, which must close with the process.
+        drop(command);
+        let seen: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let reading = tokio::spawn(read(controller.try_clone().unwrap(), Arc::clone(&seen)));
+        Self {
+            child,
+            controller,
+            seen,
+            reading,
+        }
+    }
+
+    /// Everything that was shown so far, escape codes included.
+    pub fn seen(&self) -> String {
+        String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned()
+    }
+
+    /// Waits until this was shown.
+    pub async fn shows(&mut self, words: &str) {
+        let begun = Instant::now();
+        while !self.seen().contains(words) {
+            let ended = self.child.try_wait().unwrap();
+            assert!(
+                ended.is_none() && begun.elapsed() < PATIENCE,
+                "never showed `{words}` ({ended:?})\n{}",
+                self.seen()
+            );
+            sleep(BETWEEN_LOOKS).await;
+        }
+    }
+
+    /// Types this.
+    pub async fn types(&mut self, keys: &str) {
+        sleep(BEFORE_TYPING).await;
+        self.controller.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Closes the terminal, as a person does who closes its window; returns how the process ended.
+    pub async fn hangs_up(self) -> ExitStatus {
+        let Self {
+            mut child,
+            controller,
+            reading,
+            ..
+        } = self;
+        // The reader holds the controlling side too, until it has gone.
+        reading.abort();
+        let _ = reading.await;
+        drop(controller);
+        end_of(&mut child, String::new).await
+    }
+
+    /// Waits for the end; returns how it ended and everything that was shown.
+    pub async fn ended(mut self) -> (ExitStatus, String) {
+        let seen = Arc::clone(&self.seen);
+        let text = || String::from_utf8_lossy(&seen.lock().unwrap()).into_owned();
+        let status = end_of(&mut self.child, text).await;
+        // Its side is closed, so that the reader sees the end.
+        self.reading.await.unwrap();
+        (status, text())
+    }
+}
+
+/// The controlling side and the user's side.
+fn pair() -> (File, File) {
+    let controller: OwnedFd =
+        openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&controller).unwrap();
+    unlockpt(&controller).unwrap();
+    let name = ptsname(&controller, Vec::new()).unwrap();
+    let user_side = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(OFlags::NOCTTY.bits().cast_signed())
+        .open(OsStr::from_bytes(name.as_bytes()))
+        .unwrap();
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: 80,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&controller, size).unwrap();
+    (File::from(controller), user_side)
+}
+
+/// Looks again and again: the safe way to be woken by a descriptor is not for terminals.
+async fn read(mut controller: File, seen: Arc<Mutex<Vec<u8>>>) {
+    fcntl_setfl(&controller, OFlags::NONBLOCK).unwrap();
+    let mut chunk = [0; 8192];
+    loop {
+        match controller.read(&mut chunk) {
+            Ok(count @ 1..) => seen.lock().unwrap().extend_from_slice(&chunk[..count]),
+            Err(why) if why.kind() == ErrorKind::WouldBlock => sleep(BETWEEN_LOOKS).await,
+            // The end is an error: EIO, once nobody has the user's side open.
+            Ok(_) | Err(_) => return,
+        }
+    }
+}
