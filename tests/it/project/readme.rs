@@ -220,6 +220,17 @@ fn the_example_loads() {
 }
 
 #[test]
+fn the_oldest_rust_is_that_of_the_package() {
+    let manifest = file("Cargo.toml");
+    let oldest = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("rust-version = \""));
+    let oldest = oldest.map(|rest| rest.trim_end_matches('"'));
+    let said = format!("Rust ({} or newer)", oldest.expect("a rust-version"));
+    assert!(file("README.md").contains(&said), "{said}");
+}
+
+#[test]
 fn every_file_it_names_exists() {
     let (blocks, prose) = readme();
     let text = prose.join("\n");
