@@ -51,6 +51,7 @@ pub struct Cli {
 
 /// Flags that every command takes.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub struct Global {
     /// Say less; for `plan`, print the plan's id and nothing else
     #[arg(short, long, global = true, conflicts_with = "verbose")]

@@ -153,8 +153,7 @@ fn the_table_has_no_circle() {
             None => break,
         };
     }
-    left.remove("commands");
-    assert_eq!(left, BTreeSet::new());
+    assert_eq!(left.into_iter().collect::<Vec<_>>(), [""; 0]);
 }
 
 #[test]
