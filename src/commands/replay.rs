@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::journal::{self, RunEntry};
 use crate::plan::{Source, StoredPlan, differences};
 use crate::report::Comparison;
+use crate::session;
 use crate::view::{Player, Shape, plan as shown, view};
 
 pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failure> {
@@ -71,8 +72,11 @@ async fn play(desk: &Desk, args: &ReplayArgs, entry: &RunEntry) -> Result<Exit, 
         crate::cli::Form::Json => Shape::Json,
     };
     let mut seen = view(shape, &desk.printer);
-    Player::new(recorded.records, args.speed)
-        .play(seen.as_mut())
-        .await;
+    let player = Player::new(recorded.records, args.speed);
+    // Whoever has seen enough gets the cursor back, which the view gives when it is dropped.
+    tokio::select! {
+        _ = player.play(seen.as_mut()) => {}
+        stopped = session::until_told_to_stop() => stopped?,
+    }
     Ok(Exit::Done)
 }

@@ -5,20 +5,25 @@ use std::path::Path;
 use super::Desk;
 use super::conduct::{self, Conduct};
 use super::planning::{self, Draft, Planned};
-use crate::cli::{App, Form, OwnSandboxArgs, RunArgs};
+use crate::cli::{App, Form, OwnSandboxArgs, RunArgs, VariableArgs};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::model::ids::PlanId;
+use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::{Source, StoredPlan, Variables, differences};
 use crate::sandbox::{AppVersion, Sandbox, SandboxSettings};
 use crate::view::plan as shown;
 
 pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
+    let named = named_plan(&args.what);
+    if let Some(plan) = &named {
+        refuse_changes(plan, args)?;
+    }
     let clients = Clients::new()?;
     let sandbox = own_sandbox(&args.sandbox).await?;
     let own = sandbox.as_ref().map(planning::own);
-    let planned = match named_plan(&args.what) {
+    let planned = match named {
         Some(plan) => approved(desk, &clients, &plan).await?,
         None => {
             let source = planning::experiment(Path::new(&args.what))?;
@@ -48,6 +53,19 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
         sandbox.stop().await;
     }
     Ok(conducted.exit())
+}
+
+/// A plan is run as it was approved: flags that would have made it another one are not passed over.
+fn refuse_changes(plan: &PlanId, args: &RunArgs) -> Result<(), Problem> {
+    let VariableArgs { flags, files } = &args.variables;
+    if flags.is_empty() && files.is_empty() && !args.sandbox.sandbox {
+        return Ok(());
+    }
+    Err(Problem::new(
+        ProblemKind::Invalid,
+        format!("{plan} is a plan, which is run as it is: --var, --var-file and --sandbox make another one"),
+    )
+    .hint("give them to `chaos plan FILE` or `chaos run FILE`"))
 }
 
 /// A plan's id, unless a file of that name exists.

@@ -158,6 +158,9 @@ impl Cause {
             }
             Self::NotPrepared { why } => format!("refused before anything was injected: {why}"),
             Self::NeverInjected { why } => format!("the fault never got in: {why}"),
+            Self::PartlyInjected { injected, planned } if injected > planned => {
+                format!("{injected} parts of the fault got in where {planned} were planned")
+            }
             Self::PartlyInjected { injected, planned } => {
                 format!("only {injected} of {planned} parts of the fault got in")
             }

@@ -398,11 +398,12 @@ fn cause_of_failed_injection(problem: &Problem, seen: Result<Proof, Problem>) ->
         Ok(proof) if proof.continuity == Continuity::Restarted => Cause::Restarted {
             why: problem.message.clone(),
         },
-        Ok(proof) => Cause::PartlyInjected {
+        Ok(proof) if !proof.is_complete() => Cause::PartlyInjected {
             injected: proof.injected,
             planned: proof.planned,
         },
-        Err(_) => Cause::Unconfirmed {
+        // All of it may be in by a request that failed; how it got there was not seen.
+        Ok(_) | Err(_) => Cause::Unconfirmed {
             why: problem.message.clone(),
         },
     }

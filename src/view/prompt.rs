@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use console::Key;
 use dialoguer::theme::{ColorfulTheme, SimpleTheme, Theme};
-use dialoguer::{Confirm, Input, Select};
+use dialoguer::{Input, Select};
 
 use crate::model::problem::{Problem, ProblemKind};
 
@@ -93,17 +93,36 @@ pub fn confirm(printer: &Printer, prompt: &str, default: Answer) -> Result<Answe
     if !printer.has_person() {
         return Ok(Answer::No);
     }
-    survive_interrupts()?;
-    let said = Confirm::with_theme(&*theme(printer))
-        .with_prompt(sanitise(prompt))
-        .default(default == Answer::Yes)
-        .interact_opt();
-    let said = answered(said)?.flatten();
-    Ok(if said == Some(true) {
-        Answer::Yes
-    } else {
-        Answer::No
-    })
+    let choices = match default {
+        Answer::Yes => "[Y/n]",
+        Answer::No => "[y/N]",
+    };
+    let question = format!("{} {choices}", sanitise(prompt));
+    let question = Tone::Strong.paint(&question, printer.setup().colour(Stream::Stderr));
+    printer.draw(&format!("{question} "));
+    let said = read_answer(default);
+    printer.draw("\r\n");
+    Ok(answered(said.map_err(dialoguer::Error::IO))?.unwrap_or(Answer::No))
+}
+
+/// One key that means yes or no; others are passed over.
+fn read_answer(default: Answer) -> io::Result<Answer> {
+    let terminal = console::Term::stderr();
+    loop {
+        let key = terminal.read_key_raw()?;
+        if key == Key::Enter {
+            return Ok(default);
+        }
+        if matches!(key, Key::Char('y' | 'Y')) {
+            return Ok(Answer::Yes);
+        }
+        if matches!(
+            key,
+            Key::CtrlC | Key::Escape | Key::Char('n' | 'N' | END_OF_INPUT)
+        ) {
+            return Ok(Answer::No);
+        }
+    }
 }
 
 /// Asks for a line of text; Enter takes the default. `None`: cancelled.

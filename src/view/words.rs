@@ -107,9 +107,7 @@ pub fn tell(event: &Event, state: &RunState) -> Telling {
             outcome_tone(cause.outcome()),
             format!("ending: {}", cause.sentence()),
         ),
-        Event::SignalReceived { signal } => {
-            Telling::new(Weight::Normal, Tone::Caution, format!("{signal} received"))
-        }
+        Event::SignalReceived { signal } => signal_received(signal, state),
         Event::Asked { question } => normal(format!("asked: {question}")),
         Event::Answered { answer } => normal(format!("answered: {answer}")),
         Event::Noted { text } => normal(format!("note: {text}")),
@@ -312,6 +310,18 @@ fn traffic(summary: &TrafficSummary) -> String {
         }
     }
     format!("traffic: {}", parts.join(", "))
+}
+
+/// Whoever presses Ctrl-C, above all a second time, wants to know what is still in place.
+fn signal_received(signal: &str, state: &RunState) -> Telling {
+    let undos = state.in_place().filter_map(|(_, step)| step.undo.as_ref());
+    let in_place: Vec<String> = undos.map(crate::model::undo::Undo::summary).collect();
+    if in_place.is_empty() {
+        return Telling::new(Weight::Normal, Tone::Caution, format!("{signal} received"));
+    }
+    let in_place = in_place.join(", ");
+    let text = format!("{signal} received · still in place, and undone now: {in_place}");
+    Telling::new(Weight::Vital, Tone::Caution, text)
 }
 
 /// The undo of the steps that are, or may be, in place: the commands to type, one a line.

@@ -129,6 +129,25 @@ async fn variables_come_from_flags_before_files_and_bad_ones_are_told() {
 }
 
 #[tokio::test]
+async fn a_plan_is_run_as_it_was_approved_and_flags_that_would_change_it_are_refused() {
+    let scene = Scene::new().await;
+    let plan = scene.approved_plan(&[]).await;
+    scene.place.write("vars.yaml", "HOLD: 3s\n");
+    for flags in [
+        &["--var", "HOLD=3s"][..],
+        &["--var-file", "vars.yaml"],
+        &["--sandbox"],
+    ] {
+        let args = [&["run", plan.as_str()][..], flags].concat();
+        let ended = scene.place.chaos(&args).await.exits(2);
+        ended
+            .tells("is a plan, which is run as it is")
+            .tells("hint:");
+    }
+    assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn what_must_not_be_touched_is_denied_and_no_plan_is_kept() {
     let place = Place::new();
     let elsewhere = experiment("http://127.0.0.1:1", "http://127.0.0.1:1/", one_rule());

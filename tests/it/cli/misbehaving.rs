@@ -89,7 +89,11 @@ async fn a_fault_that_never_got_in_is_refused_and_one_that_got_in_by_half_proves
         (Quirk::DropsRules, 3, "the fault never got in"),
         (Quirk::RefusesDescriptions, 3, "the fault never got in"),
         (Quirk::DropsLastRule, 6, "only 1 of 2 parts"),
-        (Quirk::DuplicatesRules, 6, "parts of the fault"),
+        (
+            Quirk::DuplicatesRules,
+            6,
+            "4 parts of the fault got in where 2 were planned",
+        ),
         (
             Quirk::RestartsAfterPatch,
             6,
@@ -114,6 +118,7 @@ async fn a_fault_that_never_got_in_is_refused_and_one_that_got_in_by_half_proves
 async fn a_request_that_gets_no_answer_may_land_all_the_same_and_is_undone() {
     let (scene, run) = run_under(vec![Quirk::LosesAnswers(Method::PATCH)]).await;
     let ended = run.ended().await;
+    assert!(!ended.stderr.contains("only 2 of 2"), "{}", ended.stderr);
     ends_clean(&scene, ended, 6, "gave no answer within 10s");
 }
 

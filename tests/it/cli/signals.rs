@@ -59,7 +59,18 @@ async fn an_impatient_person_does_not_cut_a_slow_undo() {
     run.says("attempt 3").await;
     assert_eq!(scene.ours().len(), 1, "it is still in place");
     scene.becomes(vec![]);
-    ends_clean(&scene, run.ended().await, 5, "aborted by SIGINT");
+    let ended = run.ended().await;
+    let shown = ended
+        .stderr
+        .lines()
+        .filter(|line| line.contains("in place"));
+    let shown: Vec<&str> = shown.filter(|line| line.contains("1 rule on")).collect();
+    assert!(
+        !shown.is_empty(),
+        "what is still in place is shown: {}",
+        ended.stderr
+    );
+    ends_clean(&scene, ended, 5, "aborted by SIGINT");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! At a real terminal: who may say yes, what a person sees, and that Ctrl-C undoes.
 
-use super::{FAULT_IS_IN, Scene, approval, approve, report};
+use super::{FAULT_IS_IN, Scene, after_a_run, approval, approve, quick_example, report};
 use crate::support::process::{Place, names_in};
 use crate::support::pty::{CTRL_C, CTRL_D, Terminal};
 
@@ -302,4 +302,88 @@ async fn init_asks_its_questions_and_writes_what_plan_accepts() {
     let (status, shown) = terminal.ended().await;
     assert_eq!(status.code(), Some(0), "{shown}");
     scene.place.chaos(&["plan", "guided.yaml"]).await.exits(0);
+}
+
+#[tokio::test]
+async fn a_replay_asks_again_and_shows_both_runs_side_by_side() {
+    let scene = Scene::new().await;
+    scene.start(&[], &[]).await.ended().await.exits(0);
+    let mut terminal = Terminal::start(&scene.place, &["replay", "last"]);
+    terminal.shows(QUESTION).await;
+    terminal.types("stream-down\r").await;
+    let (status, shown) = terminal.ended().await;
+    assert_eq!(status.code(), Some(0), "{shown}");
+    scene.assert_clean();
+    let runs = scene.place.store().runs().unwrap();
+    assert_eq!(runs.len(), 2);
+    let (_, comparison) = shown.rsplit_once("next: chaos report").unwrap();
+    for run in runs {
+        assert!(comparison.contains(run.id.as_str()), "{comparison}");
+    }
+}
+
+#[tokio::test]
+async fn a_recording_plays_through_the_live_view() {
+    let (place, _) = after_a_run().await;
+    let args = ["replay", "last", "--view", "--speed", "20"];
+    let (status, shown) = Terminal::start(&place, &args).ended().await;
+    assert_eq!(status.code(), Some(0), "{shown}");
+    for words in ["observing", "error-rate", "held · exit 0", "\u{1b}[?25l"] {
+        assert!(shown.contains(words), "no `{words}` in\n{shown}");
+    }
+    assert!(cursor_is_visible(&shown), "{shown}");
+}
+
+#[tokio::test]
+async fn ctrl_c_ends_playing_a_recording_and_leaves_a_cursor() {
+    let (place, _) = after_a_run().await;
+    let args = ["replay", "last", "--view", "--speed", "0.1"];
+    let mut terminal = Terminal::start(&place, &args);
+    terminal.shows("baseline").await;
+    terminal.shows("\u{1b}[?25l").await;
+    terminal.types(CTRL_C).await;
+    let (status, shown) = terminal.ended().await;
+    assert_eq!(status.code(), Some(0), "{shown}");
+    assert!(cursor_is_visible(&shown), "{shown}");
+}
+
+#[tokio::test]
+async fn a_quiet_run_at_a_terminal_draws_nothing() {
+    let scene = Scene::new().await;
+    let plan = scene.approved_plan(&[]).await;
+    let (status, shown) = Terminal::start(&scene.place, &["run", "-q", &plan])
+        .ended()
+        .await;
+    assert_eq!(status.code(), Some(0), "{shown}");
+    assert!(!shown.contains("\u{1b}[?25l"), "{shown}");
+    assert!(!shown.contains("baseline"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_courtesy_question_may_be_skipped_and_a_no_injects_nothing() {
+    let asked = |keys: &'static str| async move {
+        let place = Place::new();
+        place.write("stream-down.yaml", &quick_example());
+        let args = ["run", "--sandbox", "--app", "fixed", "stream-down.yaml"];
+        let mut terminal = Terminal::start(&place, &args);
+        terminal.shows("run it now?").await;
+        terminal.types(keys).await;
+        let (status, shown) = terminal.ended().await;
+        (status.code(), shown, place.state().join("runs").exists())
+    };
+    let skipped = async {
+        let place = Place::new();
+        place.write("stream-down.yaml", &quick_example());
+        let args = ["run", "--sandbox", "--yes", "stream-down.yaml"];
+        let mut terminal = Terminal::start(&place, &args);
+        terminal.shows("baseline · ").await;
+        terminal.types(CTRL_C).await;
+        terminal.ended().await
+    };
+    let (no, ctrl_c, (status, shown)) = tokio::join!(asked("n"), asked(CTRL_C), skipped);
+    for (key, (code, shown, ran)) in [("n", no), ("Ctrl-C", ctrl_c)] {
+        assert_eq!((code, ran), (Some(4), false), "{key}: {shown}");
+    }
+    assert_eq!(status.code(), Some(5), "{shown}");
+    assert!(!shown.contains("run it now?"), "{shown}");
 }
