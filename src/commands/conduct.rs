@@ -14,13 +14,14 @@ use crate::faults::{self, FaultDriver};
 use crate::journal::{Header, Journal, RunFolder, Store, StoreLock};
 use crate::metrics::{SourceSetup, Sources};
 use crate::model::approval::Approval;
+use crate::model::decision::Cause;
 use crate::model::ids::RunId;
 use crate::model::outcome::Outcome;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::Plan;
 use crate::policy::{self, AdmittedPlan, Facts, OwnSandbox, Severity};
 use crate::run::{Clock, Gauge, Kit, Runner, Settlement, Timing};
-use crate::session::{self, Stage};
+use crate::session::{self, Executed, Screen, Stage};
 use crate::view::prompt::{self, Answer};
 use crate::view::{self, Shape};
 
@@ -35,6 +36,8 @@ pub(super) struct Conduct<'a> {
 pub(super) struct Conducted {
     pub(super) run: RunId,
     pub(super) settlement: Settlement,
+    /// Whether anybody reads what is shown.
+    pub(super) screen: Screen,
 }
 
 impl Conducted {
@@ -84,9 +87,16 @@ pub(super) async fn conduct(
         clock,
     };
     let runner = Runner::new(admitted, run.clone(), desk.settings.person.clone(), kit);
-    let settlement = session::execute(runner, drivers, timing, stage).await?;
-    last_words(desk, &run, &settlement, conduct.args.output);
-    Ok(Conducted { run, settlement })
+    let Executed { settlement, screen } = session::execute(runner, drivers, timing, stage).await?;
+    match screen {
+        Screen::Read => last_words(desk, &run, &settlement, conduct.args.output),
+        Screen::Stalled => {}
+    }
+    Ok(Conducted {
+        run,
+        settlement,
+        screen,
+    })
 }
 
 fn shape(form: Form) -> Shape {
@@ -103,6 +113,11 @@ fn last_words(desk: &Desk, run: &RunId, settlement: &Settlement, form: Form) {
     }
     if let Some(problem) = &settlement.evidence {
         desk.printer.error(problem);
+    }
+    if matches!(settlement.cause, Cause::Bug { .. }) {
+        let problem = Problem::new(ProblemKind::Unexpected, settlement.cause.sentence());
+        let hint = "what was in place was undone and seen gone; please report the bug";
+        desk.printer.error(&problem.hint(hint));
     }
 }
 

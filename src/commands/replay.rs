@@ -1,7 +1,7 @@
 //! `chaos replay`: the same faults as a new run, both side by side; or the recording played back.
 
 use super::Desk;
-use super::conduct::{self, Conduct};
+use super::conduct::{self, Conduct, Conducted};
 use super::planning::{self, Draft};
 use super::{report, run};
 use crate::cli::ReplayArgs;
@@ -10,8 +10,8 @@ use crate::error::Failure;
 use crate::exit::Exit;
 use crate::journal::{self, RunEntry};
 use crate::plan::{Source, StoredPlan, differences};
-use crate::report::Comparison;
-use crate::session;
+use crate::report::{Comparison, Report};
+use crate::session::{self, Screen};
 use crate::view::{Player, Shape, plan as shown, view};
 
 pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failure> {
@@ -55,13 +55,30 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
     if let Some(sandbox) = sandbox {
         sandbox.stop().await;
     }
-    let after = report::of(&desk.store()?.find_run(conducted.run.as_str())?)?;
-    report::compare(
-        desk,
-        &Comparison::between(&before, &after),
-        args.conduct.output,
-    );
+    // How the run ended stands, whatever becomes of the comparison.
+    match after(desk, &conducted) {
+        Ok(Some(after)) => {
+            report::compare(
+                desk,
+                &Comparison::between(&before, &after),
+                args.conduct.output,
+            );
+        }
+        Ok(None) => {}
+        Err(failure) => failure.show(&desk.printer),
+    }
     Ok(conducted.exit())
+}
+
+/// The report of the run that has just ended; `None`: nobody reads what is shown.
+fn after(desk: &Desk, conducted: &Conducted) -> Result<Option<Report>, Failure> {
+    match conducted.screen {
+        Screen::Stalled => Ok(None),
+        Screen::Read => {
+            let entry = desk.store()?.find_run(conducted.run.as_str())?;
+            report::of(&entry).map(Some)
+        }
+    }
 }
 
 /// Plays the recording; touches nothing.

@@ -5,6 +5,7 @@ use crate::cli::{Form, ReportArgs};
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::journal::{self, JournalEnd, RunEntry};
+use crate::model::problem::{Problem, ProblemKind};
 use crate::report::{Comparison, Report, ReportFormat};
 
 pub(super) fn report(desk: &Desk, args: &ReportArgs) -> Result<Exit, Failure> {
@@ -15,13 +16,28 @@ pub(super) fn report(desk: &Desk, args: &ReportArgs) -> Result<Exit, Failure> {
     }
     match reports.as_slice() {
         [only] => show(desk, only, args.output),
-        several => {
-            for pair in several.windows(2) {
-                compare(desk, &Comparison::between(&pair[0], &pair[1]), args.output);
-            }
-        }
+        several => compare_in_turn(desk, several, args.output)?,
     }
     Ok(Exit::Done)
+}
+
+/// Each run with the one before it: as text one after the other, as JSON one document.
+fn compare_in_turn(desk: &Desk, reports: &[Report], form: Form) -> Result<(), Failure> {
+    let pairs = reports.windows(2);
+    let mut all = pairs.map(|pair| Comparison::between(&pair[0], &pair[1]));
+    match form {
+        Form::Json if reports.len() > 2 => {
+            let all: Vec<Comparison> = all.collect();
+            let text = serde_json::to_string_pretty(&all)
+                .map_err(|why| Problem::new(ProblemKind::Evidence, why.to_string()))?;
+            desk.printer.data(&text);
+        }
+        Form::Text | Form::Json => all.by_ref().for_each(|one| {
+            let text = format(form).format().render_comparison(&one);
+            desk.printer.data(text.trim_end());
+        }),
+    }
+    Ok(())
 }
 
 /// A run as a report; damage of its journal is part of it.
@@ -44,14 +60,15 @@ pub(super) fn show(desk: &Desk, report: &Report, form: Form) {
         .data(format(form).format().render(report).trim_end());
 }
 
-/// Shows a comparison as data.
+/// Shows a comparison after a run: one more line where every event was one.
 pub(super) fn compare(desk: &Desk, comparison: &Comparison, form: Form) {
-    desk.printer.data(
-        format(form)
-            .format()
-            .render_comparison(comparison)
-            .trim_end(),
-    );
+    let text = format(form).format().render_comparison(comparison);
+    let one_line = match form {
+        Form::Text => None,
+        Form::Json => serde_json::to_string(comparison).ok(),
+    };
+    desk.printer
+        .data(one_line.as_deref().unwrap_or(&text).trim_end());
 }
 
 fn format(form: Form) -> ReportFormat {

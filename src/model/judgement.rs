@@ -58,12 +58,6 @@ impl Judge {
         }
     }
 
-    /// Forgets what was told, so that the next phase can trip again on a streak that still lasts.
-    pub fn rearm(&mut self) {
-        self.breach_told = false;
-        self.blind_told = false;
-    }
-
     fn breaching(&mut self, slo: &Slo, at_ms: u64) -> Verdict {
         if let Some(blind_since) = self.blind_since_ms.take()
             && at_ms.saturating_sub(blind_since) >= slo.blind_patience.as_millis()

@@ -180,6 +180,7 @@ pub const TRANSITIONS: &[(Phase, Trigger, Phase)] = &[
     (Phase::Between, Trigger::NotPrepared, Phase::Settled),
     (Phase::Between, Trigger::Abort, Phase::Settled),
     (Phase::AwaitingGo, Trigger::Go, Phase::Preparing),
+    (Phase::AwaitingGo, Trigger::BaselineBroken, Phase::Settled),
     (Phase::AwaitingGo, Trigger::Tripped, Phase::Recovering),
     (Phase::AwaitingGo, Trigger::Abort, Phase::Settled),
     (Phase::Preparing, Trigger::UndoRecorded, Phase::Injecting),

@@ -70,7 +70,12 @@ pub fn admit(
             now: facts.policy.name.clone(),
         });
     }
-    let (denied, other): (Vec<Finding>, Vec<Finding>) = evaluate(facts)
+    // Whatever plan the facts speak of: the one that gets in is the one that is judged.
+    let facts = Facts {
+        plan: &stored.plan,
+        ..facts.clone()
+    };
+    let (denied, other): (Vec<Finding>, Vec<Finding>) = evaluate(&facts)
         .into_iter()
         .partition(|finding| finding.severity == Severity::Deny);
     if !denied.is_empty() {

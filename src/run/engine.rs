@@ -12,7 +12,7 @@ use super::clock::Clock;
 use super::gauges::{self, Gauge};
 use super::input::Input;
 use super::recorder::{Recorder, Sink};
-use super::watch::{Health, Watch};
+use super::watch::{Health, Judged, Watch};
 use crate::faults::FaultDriver;
 use crate::metrics::Sources;
 use crate::model::approval::Person;
@@ -100,8 +100,21 @@ pub(super) struct Engine {
     /// The step that is due or under way.
     pub(super) step: Option<usize>,
     pause: Pause,
+    /// What a person or a signal wants, whatever else ends the run.
+    pub(super) wish: Wish,
+    /// What was wrong with the SLOs during the baseline.
+    baseline_trips: Vec<String>,
     /// The latest look at the fault, for the observing loop.
     pub(super) seen: Option<Result<Proof, Problem>>,
+}
+
+/// Whether somebody wants the run to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// Nobody said so.
+    GoOn,
+    /// Somebody did.
+    Leave,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +160,8 @@ impl Runner {
             ending: None,
             step: None,
             pause: Pause::No,
+            wish: Wish::GoOn,
+            baseline_trips: Vec::new(),
             seen: None,
         };
         engine.execute(own).await
@@ -211,23 +226,31 @@ impl Engine {
     }
 
     async fn baseline(&mut self) {
-        let since = self.recorder.elapsed_ms();
         let length = self.runner.brief.baseline.as_duration();
         self.wait_until(Instant::now() + length).await;
         if self.ending.is_some() {
             self.enter(Trigger::Abort);
             return;
         }
-        match self.watch.health(since) {
-            Health::AllOk => self.enter(Trigger::BaselineHeld),
+        let mut why = std::mem::take(&mut self.baseline_trips);
+        if why.is_empty() {
+            why = self.unhealthy_now();
+        }
+        if why.is_empty() {
+            self.enter(Trigger::BaselineHeld);
+        } else {
+            self.end(Cause::BaselineBroken { why });
+            self.enter(Trigger::BaselineBroken);
+        }
+    }
+
+    /// A sentence for each gate that does not hold now.
+    pub(super) fn unhealthy_now(&self) -> Vec<String> {
+        match self.watch.health_now(self.recorder.elapsed_ms()) {
+            Health::AllOk => Vec::new(),
             Health::Not { breaching, blind } => {
-                let why = breaching
-                    .into_iter()
-                    .chain(blind)
-                    .map(|(_, says)| says)
-                    .collect();
-                self.end(Cause::BaselineBroken { why });
-                self.enter(Trigger::BaselineBroken);
+                let all = breaching.into_iter().chain(blind);
+                all.map(|(_, says)| says).collect()
             }
         }
     }
@@ -275,17 +298,21 @@ impl Engine {
     async fn after_steps(&mut self) {
         match (self.phase, &self.ending) {
             (Phase::Stuck, _) => {}
-            (
-                Phase::AwaitingGo,
-                Some(Cause::Aborted { .. } | Cause::Bug { .. } | Cause::EvidenceLost { .. }),
-            ) => {
-                self.enter(Trigger::Abort);
+            (Phase::AwaitingGo, Some(Cause::BaselineBroken { .. })) => {
+                self.enter(Trigger::BaselineBroken);
             }
-            (Phase::AwaitingGo, _) => {
+            (Phase::AwaitingGo, Some(Cause::Breach { .. } | Cause::Blind { .. })) => {
                 self.enter(Trigger::Tripped);
                 self.recover().await;
             }
-            (Phase::Between, Some(Cause::Aborted { .. })) => self.enter(Trigger::Abort),
+            (Phase::AwaitingGo, _) | (Phase::Between, Some(Cause::Aborted { .. })) => {
+                self.enter(Trigger::Abort);
+            }
+            (Phase::Between, Some(Cause::RecoveryLate { .. } | Cause::RecoveryUnseen { .. })) => {
+                // Its time is over already; nobody waits twice.
+                self.enter(Trigger::StepsOver);
+                self.enter(Trigger::RecoveryOver);
+            }
             (Phase::Between, Some(_)) if !self.was_anything_injected() => {
                 self.enter(Trigger::NotPrepared);
             }
@@ -333,6 +360,14 @@ impl Engine {
                 why: illegal.to_string(),
             }),
         }
+    }
+
+    /// Replaces a reason that another one explains.
+    pub(super) fn explain(&mut self, cause: Cause) {
+        self.record(Event::Ending {
+            cause: cause.clone(),
+        });
+        self.ending = Some(cause);
     }
 
     /// Records an event; a failure to do so ends the run.
@@ -425,6 +460,11 @@ impl Engine {
                 took_ms,
                 missed,
             } => self.sampled(gauge, reading, took_ms, missed),
+            Input::Waiting { gauge, waited_ms } => {
+                let at_ms = self.recorder.elapsed_ms();
+                let judged = self.watch.waiting(gauge, at_ms, waited_ms);
+                self.judged(judged);
+            }
             Input::FaultSeen(seen) => self.seen = Some(seen),
             Input::Signal(signal) => {
                 self.record(Event::SignalReceived {
@@ -443,11 +483,15 @@ impl Engine {
                     self.enter(Trigger::Go);
                 }
             }
+            Input::Warning(message) => self.record(Event::Warned {
+                message: message.to_owned(),
+            }),
             Input::Note(text) => self.record(Event::Noted { text }),
         }
     }
 
     fn abort(&mut self, by: String) {
+        self.wish = Wish::Leave;
         if self.ending.is_none() {
             self.end(Cause::Aborted { by });
         }
@@ -460,33 +504,42 @@ impl Engine {
             let slo = gauge.slo.name.clone();
             self.record(Event::TicksMissed { slo, missed });
         }
-        let judged = self
-            .watch
-            .take(gauge, self.recorder.elapsed_ms(), reading, took_ms);
+        let at_ms = self.recorder.elapsed_ms();
+        let judged = self.watch.take(gauge, at_ms, reading, took_ms);
+        self.judged(judged);
+    }
+
+    fn judged(&mut self, judged: Judged) {
         for event in judged.events {
             self.record(event);
         }
-        if let Some(cause) = judged.cause
-            && self.ending.is_none()
-            && slos_may_end(self.phase)
-        {
-            self.end(cause);
+        let Some(trip) = judged.trip.filter(|_| self.ending.is_none()) else {
+            return;
+        };
+        match self.phase {
+            Phase::Baseline => self.baseline_trips.push(trip.cause.sentence()),
+            Phase::AwaitingGo if !self.was_anything_injected() => {
+                let why = vec![trip.cause.sentence()];
+                self.end(Cause::BaselineBroken { why });
+            }
+            Phase::AwaitingGo | Phase::Injecting | Phase::Confirming | Phase::Observing => {
+                self.end(trip.cause);
+            }
+            // The fault is out, or on its way out; a breach that it began counts all the same.
+            Phase::Between | Phase::Undoing | Phase::Verifying | Phase::Recovering => {
+                let breach = matches!(trip.cause, Cause::Breach { .. });
+                if breach && self.was_in_place_at(trip.began_ms) {
+                    self.end(trip.cause);
+                }
+            }
+            Phase::Preflight | Phase::Preparing | Phase::Settled | Phase::Stuck => {}
         }
     }
-}
 
-/// Before a fault is in, the baseline judges; once the undo has begun, recovery does.
-fn slos_may_end(phase: Phase) -> bool {
-    match phase {
-        Phase::AwaitingGo | Phase::Injecting | Phase::Confirming | Phase::Observing => true,
-        Phase::Preflight
-        | Phase::Baseline
-        | Phase::Between
-        | Phase::Preparing
-        | Phase::Undoing
-        | Phase::Verifying
-        | Phase::Recovering
-        | Phase::Settled
-        | Phase::Stuck => false,
+    fn was_in_place_at(&self, at_ms: u64) -> bool {
+        self.recorder.state().steps.iter().any(|step| {
+            step.injecting_at_ms.is_some_and(|from| from <= at_ms)
+                && step.gone_at_ms.is_none_or(|to| at_ms <= to)
+        })
     }
 }

@@ -1,14 +1,17 @@
 //! One task for each SLO: read its metric at a fixed cadence that doesn't drift, one at a time.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::input::Input;
 use crate::metrics::{Metric, MetricSource};
+use crate::model::sample::Reading;
 use crate::model::slo::Slo;
 
 /// An SLO with the source that it is read from.
@@ -37,13 +40,14 @@ async fn watch(index: usize, gauge: Gauge, inputs: mpsc::UnboundedSender<Input>)
     loop {
         tokio::time::sleep_until(due).await;
         let began = Instant::now();
-        let reading = gauge.source.read(&gauge.metric).await;
-        let took = began.elapsed();
+        let Some(reading) = read(index, &gauge, &inputs).await else {
+            return;
+        };
         let missed = missed_ticks(due, every);
         let sampled = Input::Sampled {
             gauge: index,
             reading,
-            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            took_ms: milliseconds(began.elapsed()),
             missed,
         };
         if inputs.send(sampled).is_err() {
@@ -52,6 +56,40 @@ async fn watch(index: usize, gauge: Gauge, inputs: mpsc::UnboundedSender<Input>)
         let ticks = u32::try_from(missed).unwrap_or(u32::MAX).saturating_add(1);
         due += every.saturating_mul(ticks);
     }
+}
+
+/// One reading; while it is under way, a word at every tick that it still is. `None`: nobody listens
+/// any more.
+async fn read(
+    index: usize,
+    gauge: &Gauge,
+    inputs: &mpsc::UnboundedSender<Input>,
+) -> Option<Reading> {
+    let began = Instant::now();
+    let asked = AssertUnwindSafe(gauge.source.read(&gauge.metric)).catch_unwind();
+    tokio::pin!(asked);
+    loop {
+        match tokio::time::timeout(gauge.slo.every.as_duration(), &mut asked).await {
+            Ok(Ok(reading)) => return Some(reading),
+            Ok(Err(_)) => {
+                return Some(Reading::SourceDown {
+                    why: "reading it panicked, which is a bug in chaos".to_owned(),
+                });
+            }
+            Err(_) => {
+                let waited_ms = milliseconds(began.elapsed());
+                let waiting = Input::Waiting {
+                    gauge: index,
+                    waited_ms,
+                };
+                inputs.send(waiting).ok()?;
+            }
+        }
+    }
+}
+
+fn milliseconds(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// How many whole ticks after `due` have passed already.

@@ -20,6 +20,13 @@ pub enum Input {
         /// Readings that were due meanwhile and were left out.
         missed: u64,
     },
+    /// A reading of a gauge is still under way.
+    Waiting {
+        /// Which of the plan's SLOs.
+        gauge: usize,
+        /// For how long, in milliseconds.
+        waited_ms: u64,
+    },
     /// The world was asked whether the fault is still in.
     FaultSeen(Result<Proof, Problem>),
     /// A signal arrived.
@@ -33,6 +40,8 @@ pub enum Input {
     Pause,
     /// A person says go.
     Go,
+    /// Something that a reader should know and that ends nothing.
+    Warning(&'static str),
     /// A person writes something down.
     Note(String),
 }

@@ -50,6 +50,9 @@ impl Recorder {
         self.state.apply(&record);
         let result = self.sink.record(&record);
         if let Err(problem) = &result {
+            // It happened all the same, so the state keeps it; its number goes to the next event that
+            // is written, for a journal without a gap.
+            self.state.seq -= 1;
             self.failure.get_or_insert_with(|| problem.clone());
         }
         result

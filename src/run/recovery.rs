@@ -2,11 +2,12 @@
 
 use tokio::time::Instant;
 
-use super::engine::Engine;
+use super::engine::{Engine, Wish};
 use super::watch::Health;
 use crate::model::decision::Cause;
 use crate::model::event::Event;
 use crate::model::phase::Trigger;
+use crate::model::units::Span;
 
 /// How a recovery went.
 enum Recovery {
@@ -18,8 +19,7 @@ enum Recovery {
 impl Engine {
     /// The recovery after the last step.
     pub(super) async fn recover(&mut self) {
-        let decided = self.ending.is_some();
-        match self.await_health(decided).await {
+        match self.await_health().await {
             Recovery::Back => self.enter(Trigger::Recovered),
             Recovery::Late(cause) => {
                 self.end(cause);
@@ -31,41 +31,48 @@ impl Engine {
 
     /// The recovery between two steps: the next fault must not go in on top of the last one's pain.
     pub(super) async fn await_health_between(&mut self) {
-        match self.await_health(self.ending.is_some()).await {
+        match self.await_health().await {
             Recovery::Back | Recovery::CutShort => {}
             Recovery::Late(cause) => self.end(cause),
         }
     }
 
-    /// Waits until every gate holds by readings taken after the fault was seen gone. `decided`: an
-    /// end was decided already, so only a new wish of a person cuts the waiting short.
-    async fn await_health(&mut self, decided: bool) -> Recovery {
+    /// Waits until every gate holds by readings asked for after the fault was seen gone. Only a
+    /// person or a signal cuts the waiting short.
+    async fn await_health(&mut self) -> Recovery {
+        let gone_ms = self.gone_ms();
         let within = self.runner.plan.plan().experiment.recovery_within;
-        let began = Instant::now();
-        let deadline = began + within.as_duration();
-        let gone_ms = self.recorder.elapsed_ms();
-        let ending = self.ending.take();
-        let recovery = loop {
+        let left_ms = (gone_ms + within.as_millis()).saturating_sub(self.recorder.elapsed_ms());
+        let deadline = Instant::now() + Span::from_millis(left_ms).as_duration();
+        loop {
             match self.watch.health(gone_ms + 1) {
                 Health::AllOk => {
-                    let after_ms = self.recorder.elapsed_ms() - gone_ms;
-                    self.record(Event::Recovered { after_ms });
-                    break Recovery::Back;
+                    self.back(gone_ms);
+                    return Recovery::Back;
                 }
                 Health::Not { breaching, blind } if Instant::now() >= deadline => {
-                    break Recovery::Late(late(breaching, blind));
+                    return Recovery::Late(late(breaching, blind));
                 }
-                Health::Not { .. } => {}
+                Health::Not { .. } if self.wish == Wish::Leave => return Recovery::CutShort,
+                Health::Not { .. } => self.wait_for_input(deadline).await,
             }
-            self.wait_for_input(deadline).await;
-            if self.ending.is_some() {
-                break Recovery::CutShort;
-            }
-        };
-        if decided {
-            self.ending = ending;
         }
-        recovery
+    }
+
+    /// Records the recovery, once for each fault.
+    fn back(&mut self, gone_ms: u64) {
+        let seen_before = self.recorder.state().recovered_at_ms;
+        if seen_before.is_none_or(|back_ms| back_ms <= gone_ms) {
+            let after_ms = self.recorder.elapsed_ms() - gone_ms;
+            self.record(Event::Recovered { after_ms });
+        }
+    }
+
+    /// When the latest fault was seen gone.
+    fn gone_ms(&self) -> u64 {
+        let steps = self.recorder.state().steps.iter();
+        let gone = steps.filter_map(|step| step.gone_at_ms).max();
+        gone.unwrap_or_else(|| self.recorder.elapsed_ms())
     }
 }
 

@@ -67,7 +67,7 @@ impl Engine {
                     .admits(step, &prepared)
                     .map(|()| prepared)
             });
-        let undo = match prepared {
+        let undo = match prepared.and_then(|prepared| self.still_healthy().map(|()| prepared)) {
             Ok(prepared) => prepared.undo,
             Err(problem) => {
                 self.end(Cause::NotPrepared {
@@ -104,6 +104,18 @@ impl Engine {
         })
     }
 
+    /// No fault goes into a service that does not hold already: it would be blamed for it.
+    fn still_healthy(&self) -> Result<(), Problem> {
+        let why = self.unhealthy_now();
+        if why.is_empty() {
+            return Ok(());
+        }
+        Err(Problem::new(
+            ProblemKind::Conflict,
+            format!("the SLOs do not hold any more: {}", why.join("; ")),
+        ))
+    }
+
     /// The journal failed in the very moment of arming: nothing was sent, and that is proven.
     async fn recall_unsent(&mut self, step: usize, driver: &Arc<dyn FaultDriver>, undo: &Undo) {
         let work = Work {
@@ -117,7 +129,6 @@ impl Engine {
 
     async fn inject(&mut self, work: &mut Work) {
         let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
-        let landed_by = Instant::now() + faults::write_limit(&undo).as_duration();
         let injection = self.finish(async move { driver.inject(&undo).await }).await;
         let result = injection.and_then(|done| self.exchanged(work.step, Purpose::Inject, done));
         match result {
@@ -125,7 +136,9 @@ impl Engine {
             Ok(()) => self.enter(self.way_out()),
             Err(problem) => {
                 if problem.kind == ProblemKind::Unreachable {
-                    work.late_until = Some(landed_by);
+                    // Counted from the end: the driver asks the world before it writes.
+                    let limit = faults::write_limit(&work.undo).as_duration();
+                    work.late_until = Some(Instant::now() + limit);
                 }
                 self.record(Event::InjectFailed {
                     step: work.step,
@@ -206,7 +219,9 @@ impl Engine {
 
     /// Holds the fault; the SLOs, a person, or the world itself may end it at any moment.
     async fn observe(&mut self, work: &Work, own: &mpsc::UnboundedSender<Input>) {
-        let hold = self.runner.plan.plan().steps[work.step].hold.as_duration();
+        let hold = self.runner.plan.plan().experiment.steps[work.step]
+            .hold
+            .as_duration();
         let timing = self.runner.kit.timing;
         let deadline = Instant::now() + hold;
         let mut heard = Instant::now();
@@ -256,6 +271,7 @@ impl Engine {
                 why: problem.message,
             }),
         };
+        let lost = lost.or_else(|| self.never_seen(work.step));
         match (lost, self.ending.is_some()) {
             (_, true) => self.enter(self.way_out()),
             (Some(cause), false) => {
@@ -264,6 +280,16 @@ impl Engine {
             }
             (None, false) => self.enter(Trigger::HoldOver),
         }
+    }
+
+    /// A hold in which a gate had not one value says nothing, whatever its patience.
+    fn never_seen(&self, step: usize) -> Option<Cause> {
+        let since_ms = self.recorder.state().steps.get(step)?.confirmed_at_ms?;
+        let slo = self.watch.unseen_after(since_ms)?;
+        Some(Cause::Blind {
+            slo: slo.to_owned(),
+            why: "not one reading of it while the fault was in".to_owned(),
+        })
     }
 
     fn judge_proof(&mut self, step: usize, proof: Proof) -> Option<Cause> {
@@ -298,7 +324,12 @@ impl Engine {
                 }
                 Ok(absence) => {
                     remaining.clone_from(&absence.remaining);
-                    self.not_gone(work.step, attempt, still_there(&absence));
+                    let problem = still_there(&absence);
+                    self.record(Event::GoneChecked {
+                        step: work.step,
+                        absence,
+                    });
+                    self.not_gone(work.step, attempt, problem);
                 }
                 Err(problem) => self.not_gone(work.step, attempt, problem),
             }
@@ -319,8 +350,12 @@ impl Engine {
             absence,
         });
         self.enter(Trigger::Gone);
-        if restarted && self.ending.is_none() {
-            self.end(Cause::Restarted {
+        let explained = matches!(
+            self.ending,
+            None | Some(Cause::Breach { .. } | Cause::Blind { .. } | Cause::FaultLost { .. })
+        );
+        if restarted && explained {
+            self.explain(Cause::Restarted {
                 why: "it was another instance by the time of the undo".to_owned(),
             });
         }
@@ -390,7 +425,11 @@ async fn look_repeatedly(
 
 fn cause_of_failed_injection(problem: &Problem, seen: Result<Proof, Problem>) -> Cause {
     match seen {
-        Ok(proof) if proof.injected == 0 && proof.continuity != Continuity::Restarted => {
+        Ok(proof)
+            if proof.injected == 0
+                && proof.continuity != Continuity::Restarted
+                && problem.kind != ProblemKind::Unreachable =>
+        {
             Cause::NeverInjected {
                 why: problem.message.clone(),
             }
@@ -398,11 +437,11 @@ fn cause_of_failed_injection(problem: &Problem, seen: Result<Proof, Problem>) ->
         Ok(proof) if proof.continuity == Continuity::Restarted => Cause::Restarted {
             why: problem.message.clone(),
         },
-        Ok(proof) if !proof.is_complete() => Cause::PartlyInjected {
+        Ok(proof) if proof.injected > 0 && !proof.is_complete() => Cause::PartlyInjected {
             injected: proof.injected,
             planned: proof.planned,
         },
-        // All of it may be in by a request that failed; how it got there was not seen.
+        // A write whose answer was lost may have landed, or land yet.
         Ok(_) | Err(_) => Cause::Unconfirmed {
             why: problem.message.clone(),
         },

@@ -3,9 +3,10 @@
 use super::gauges::Gauge;
 use crate::model::decision::Cause;
 use crate::model::event::Event;
-use crate::model::judgement::{Judge, Trip};
+use crate::model::judgement::{Judge, Trip, Verdict};
 use crate::model::sample::{Reading, SloState};
 use crate::model::slo::{Reaction, Slo};
+use crate::model::units::Span;
 
 /// The SLOs of a run and the memory of each.
 pub(super) struct Watch {
@@ -16,11 +17,23 @@ struct Watched {
     slo: Slo,
     judge: Judge,
     latest: Option<Latest>,
+    /// When the latest reading that came back with a value was asked for.
+    valued_ms: Option<u64>,
+    /// Whether the reading that is under way was already called blind.
+    overdue: Overdue,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Overdue {
+    No,
+    Told,
 }
 
 /// The latest reading of an SLO.
 #[derive(Debug, Clone)]
 struct Latest {
+    /// When it was asked for: what it says is about then.
+    asked_ms: u64,
     at_ms: u64,
     state: SloState,
     reading: Reading,
@@ -30,8 +43,16 @@ struct Latest {
 pub(super) struct Judged {
     /// To be recorded, in order.
     pub(super) events: Vec<Event>,
-    /// A reason to end the run, if the phase lets SLOs end it.
-    pub(super) cause: Option<Cause>,
+    /// A rollback SLO lost its patience.
+    pub(super) trip: Option<Tripped>,
+}
+
+/// A lost patience that may end the run.
+pub(super) struct Tripped {
+    /// The reason that it is.
+    pub(super) cause: Cause,
+    /// When the breach, or the blindness, began.
+    pub(super) began_ms: u64,
 }
 
 /// Whether every gate holds.
@@ -56,18 +77,21 @@ impl Watch {
                 slo: gauge.slo.clone(),
                 judge: Judge::default(),
                 latest: None,
+                valued_ms: None,
+                overdue: Overdue::No,
             })
             .collect();
         Self { watched }
     }
 
-    /// Lets streaks that were told already trip again: a new step begins.
+    /// Forgets every streak: what a step is judged by begins with it.
     pub(super) fn rearm(&mut self) {
         for watched in &mut self.watched {
-            watched.judge.rearm();
+            watched.judge = Judge::default();
         }
     }
 
+    /// Takes a reading that has just arrived.
     pub(super) fn take(
         &mut self,
         gauge: usize,
@@ -76,63 +100,71 @@ impl Watch {
         took_ms: u64,
     ) -> Judged {
         let Some(watched) = self.watched.get_mut(gauge) else {
-            return Judged {
-                events: Vec::new(),
-                cause: None,
-            };
+            return Judged::nothing();
         };
-        let slo = &watched.slo;
-        let verdict = watched.judge.observe(slo, at_ms, &reading);
+        let asked_ms = at_ms.saturating_sub(took_ms);
+        watched.overdue = Overdue::No;
+        if reading.value().is_some() {
+            watched.valued_ms = Some(asked_ms);
+        }
+        let verdict = watched.judge.observe(&watched.slo, at_ms, &reading);
         watched.latest = Some(Latest {
+            asked_ms,
             at_ms,
             state: verdict.state,
             reading: reading.clone(),
         });
-        let mut events = vec![Event::Sampled {
-            slo: slo.name.clone(),
-            reading: reading.clone(),
-            state: verdict.state,
-            streak_ms: verdict.streak_ms,
-            took_ms,
-        }];
-        let Some(trip) = verdict.trip else {
-            return Judged {
-                events,
-                cause: None,
-            };
-        };
-        let (reaction, cause) = consequence(slo, trip, &reading);
-        events.push(Event::Tripped {
-            slo: slo.name.clone(),
-            trip,
-            reading,
-            reaction,
-        });
-        Judged { events, cause }
+        watched.judged(at_ms, reading, took_ms, verdict)
     }
 
-    /// Whether every gate holds by a reading taken after `since_ms`.
-    pub(super) fn health(&self, since_ms: u64) -> Health {
+    /// Takes note that a reading has been under way for so long: after the patience for blindness it
+    /// is as good as none.
+    pub(super) fn waiting(&mut self, gauge: usize, at_ms: u64, waited_ms: u64) -> Judged {
+        let Some(watched) = self.watched.get_mut(gauge) else {
+            return Judged::nothing();
+        };
+        if waited_ms < watched.slo.blind_patience.as_millis() || watched.overdue == Overdue::Told {
+            return Judged::nothing();
+        }
+        watched.overdue = Overdue::Told;
+        let reading = Reading::SourceDown {
+            why: format!("no answer for {}", Span::from_millis(waited_ms)),
+        };
+        let verdict = Verdict {
+            state: SloState::SourceDown,
+            streak_ms: waited_ms,
+            trip: Some(Trip::Blind),
+        };
+        watched.judged(at_ms, reading, waited_ms, verdict)
+    }
+
+    /// Whether every gate holds by a reading that was asked for at this time or later.
+    pub(super) fn health(&self, asked_since_ms: u64) -> Health {
+        self.health_by(|_, latest| latest.asked_ms >= asked_since_ms)
+    }
+
+    /// Whether every gate holds now, by a reading that is not too old for its cadence.
+    pub(super) fn health_now(&self, now_ms: u64) -> Health {
+        self.health_by(|slo, latest| {
+            let took_ms = latest.at_ms - latest.asked_ms;
+            now_ms.saturating_sub(latest.at_ms) <= 2 * slo.every.as_millis() + took_ms
+        })
+    }
+
+    fn health_by(&self, is_fresh: impl Fn(&Slo, &Latest) -> bool) -> Health {
         let mut breaching = Vec::new();
         let mut blind = Vec::new();
-        for watched in self.watched.iter().filter(|watched| watched.slo.is_gate()) {
+        for watched in self.gates() {
             let slo = &watched.slo;
-            let fresh = watched
-                .latest
-                .as_ref()
-                .filter(|latest| latest.at_ms >= since_ms);
-            match fresh {
-                None => blind.push((
-                    slo.name.clone(),
-                    format!("`{}` has no reading yet", slo.name),
-                )),
+            let told = |why: String| (slo.name.clone(), why);
+            let latest = watched.latest.as_ref();
+            match latest.filter(|latest| is_fresh(slo, latest)) {
+                None => blind.push(told(format!("`{}` has no fresh reading", slo.name))),
                 Some(latest) => match latest.state {
                     SloState::Ok => {}
-                    SloState::Breaching => {
-                        breaching.push((slo.name.clone(), says(slo, &latest.reading)));
-                    }
+                    SloState::Breaching => breaching.push(told(says(slo, &latest.reading))),
                     SloState::NoData | SloState::SourceDown => {
-                        blind.push((slo.name.clone(), says(slo, &latest.reading)));
+                        blind.push(told(says(slo, &latest.reading)));
                     }
                 },
             }
@@ -141,6 +173,56 @@ impl Watch {
             Health::AllOk
         } else {
             Health::Not { breaching, blind }
+        }
+    }
+
+    /// A gate of which not one value was asked for after this time.
+    pub(super) fn unseen_after(&self, since_ms: u64) -> Option<&str> {
+        self.gates()
+            .find(|watched| watched.valued_ms.is_none_or(|asked| asked <= since_ms))
+            .map(|watched| watched.slo.name.as_str())
+    }
+
+    fn gates(&self) -> impl Iterator<Item = &Watched> {
+        self.watched.iter().filter(|watched| watched.slo.is_gate())
+    }
+}
+
+impl Judged {
+    fn nothing() -> Self {
+        Self {
+            events: Vec::new(),
+            trip: None,
+        }
+    }
+}
+
+impl Watched {
+    fn judged(&self, at_ms: u64, reading: Reading, took_ms: u64, verdict: Verdict) -> Judged {
+        let slo = &self.slo;
+        let mut events = vec![Event::Sampled {
+            slo: slo.name.clone(),
+            reading: reading.clone(),
+            state: verdict.state,
+            streak_ms: verdict.streak_ms,
+            took_ms,
+        }];
+        let Some(trip) = verdict.trip else {
+            return Judged { events, trip: None };
+        };
+        let (reaction, cause) = consequence(slo, trip, &reading);
+        events.push(Event::Tripped {
+            slo: slo.name.clone(),
+            trip,
+            reading,
+            reaction,
+        });
+        Judged {
+            events,
+            trip: cause.map(|cause| Tripped {
+                cause,
+                began_ms: at_ms.saturating_sub(verdict.streak_ms),
+            }),
         }
     }
 }

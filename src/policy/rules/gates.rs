@@ -1,8 +1,36 @@
 //! Enough SLOs can end the run.
 
 use super::{Facts, Found};
+use crate::policy::finding::Severity;
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
+    let mut found = too_few(facts);
+    found.extend(too_patient(facts));
+    found
+}
+
+/// A patience as long as the hold lets no breach end the step that brought it.
+fn too_patient(facts: &Facts<'_>) -> Vec<Found> {
+    let experiment = &facts.plan.experiment;
+    let Some(longest) = experiment.steps.iter().map(|step| step.hold).max() else {
+        return Vec::new();
+    };
+    let gates = experiment.slos.iter().enumerate();
+    gates
+        .filter(|(_, gauged)| gauged.slo.is_gate() && gauged.slo.patience >= longest)
+        .map(|(index, gauged)| Found {
+            severity: Severity::Warn,
+            place: format!("slos[{index}].for"),
+            message: format!(
+                "`{}` may breach for {}, and no step holds longer than {longest}: it can end none",
+                gauged.slo.name, gauged.slo.patience
+            ),
+            way_out: "hold longer, or give it less patience".to_owned(),
+        })
+        .collect()
+}
+
+fn too_few(facts: &Facts<'_>) -> Vec<Found> {
     let slos = &facts.plan.experiment.slos;
     let gates = slos.iter().filter(|gauged| gauged.slo.is_gate()).count();
     if gates >= facts.policy.least_gates {

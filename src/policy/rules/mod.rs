@@ -44,7 +44,7 @@ impl OwnSandbox {
             .slos
             .iter()
             .any(|gauged| match &gauged.metric {
-                crate::metrics::Metric::Command(command) => !is_sandbox_status(&command.argv),
+                crate::metrics::Metric::Command(command) => !self.answers(&command.argv),
                 crate::metrics::Metric::Traffic(_)
                 | crate::metrics::Metric::Prometheus(_)
                 | crate::metrics::Metric::Simulated(_) => false,
@@ -55,12 +55,13 @@ impl OwnSandbox {
         });
         at_home && traffic_at_home && !runs_programs
     }
-}
 
-/// The one program that cannot hurt anybody: this binary, asking a sandbox for its figures.
-fn is_sandbox_status(argv: &[String]) -> bool {
-    let head: Vec<&str> = argv.iter().take(3).map(String::as_str).collect();
-    head == ["chaos", "sandbox", "status"]
+    /// Whether it is the one program that cannot hurt anybody: this binary, asking this sandbox for
+    /// its figures.
+    fn answers(&self, argv: &[String]) -> bool {
+        let words: Vec<&str> = argv.iter().map(String::as_str).collect();
+        words == ["chaos", "sandbox", "status", "--url", self.app_url.as_str()]
+    }
 }
 
 /// A rule of the policy.

@@ -213,7 +213,7 @@ impl Story {
             .next(trigger)
             .expect("the story follows the phase table");
         for judge in &mut self.judges {
-            judge.rearm();
+            *judge = Judge::default();
         }
         let phase = self.phase;
         self.tell(Event::PhaseEntered {
