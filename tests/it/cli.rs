@@ -2,6 +2,7 @@
 //! by the server's own list of rules, never by what the binary says about it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot ask has failed")]
 
+mod approval;
 mod completing;
 mod documents;
 mod evidence;
@@ -191,6 +192,12 @@ fn approval(place: &Place, plan: &str, seconds: i64) -> Approval {
 fn approve(place: &Place, plan: &str) {
     let approval = approval(place, plan, 600);
     place.store().save_approval(&approval).unwrap();
+}
+
+/// How many approvals of a plan are kept.
+fn approvals(place: &Place, plan: &str) -> usize {
+    let id = plan.parse().unwrap();
+    place.store().approvals(&id).unwrap().readable.len()
 }
 
 /// The report of the latest run as JSON.
