@@ -1,6 +1,6 @@
 //! At a real terminal: who may say yes, what a person sees, and that Ctrl-C undoes.
 
-use super::{FAULT_IS_IN, Scene, after_a_run, approvals, quick_example, report};
+use super::{FAULT_IS_IN, FOR_THE_SANDBOX, Scene, after_a_run, approvals, report};
 use crate::support::process::Place;
 use crate::support::pty::{CTRL_C, CTRL_D, Terminal};
 
@@ -232,7 +232,7 @@ async fn a_quiet_run_at_a_terminal_draws_nothing() {
 async fn a_courtesy_question_may_be_skipped_and_a_no_injects_nothing() {
     let asked = |keys: &'static str| async move {
         let place = Place::new();
-        place.write("stream-down.yaml", &quick_example());
+        place.write("stream-down.yaml", FOR_THE_SANDBOX);
         let args = ["run", "--sandbox", "--app", "fixed", "stream-down.yaml"];
         let mut terminal = Terminal::start(&place, &args);
         terminal.shows("run it now?").await;
@@ -242,7 +242,7 @@ async fn a_courtesy_question_may_be_skipped_and_a_no_injects_nothing() {
     };
     let skipped = async {
         let place = Place::new();
-        place.write("stream-down.yaml", &quick_example());
+        place.write("stream-down.yaml", FOR_THE_SANDBOX);
         let args = ["run", "--sandbox", "--yes", "stream-down.yaml"];
         let mut terminal = Terminal::start(&place, &args);
         terminal.shows("baseline · ").await;
