@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Scene, after_a_run, approve, quick_example};
+use super::{FOR_THE_SANDBOX, Scene, after_a_run, approve};
 use crate::support::process::Place;
 use crate::support::target::Behaviour;
 
@@ -152,7 +152,7 @@ async fn a_repeated_run_needs_its_own_approval_and_stands_beside_the_old_one() {
 #[tokio::test]
 async fn the_fix_is_proven_by_a_replay_on_a_sandbox_of_its_own() {
     let place = Place::new();
-    place.write("stream-down.yaml", &quick_example());
+    place.write("stream-down.yaml", FOR_THE_SANDBOX);
     let args = ["run", "--sandbox", "stream-down.yaml"];
     place
         .chaos(&args)

@@ -4,19 +4,19 @@ use chaos_gameday::sandbox::AppVersion;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{FAULT_IS_IN, Scene, approve, ends_clean, quick_example, report};
+use super::{FAULT_IS_IN, FOR_THE_SANDBOX, Scene, approve, ends_clean, report};
 use crate::support::process::Place;
 use crate::support::sandbox::Bench;
 use crate::support::target::{Behaviour, Target};
 
-/// Runs the first example on a sandbox of another process; returns the exit code, the outcome that
+/// Runs an experiment on a sandbox of its own ports; returns the exit code, the outcome that
 /// the report names and the rules that are left.
 async fn on_the_sandbox(app: AppVersion) -> (Option<i32>, Value, Value) {
     let bench = Bench::start(app).await;
     let place = Place::new();
     let application = format!("SANDBOX_APP={}", bench.sandbox.app_url());
     let aws = format!("SANDBOX_AWS={}", bench.sandbox.aws_url());
-    place.write("stream-down.yaml", &quick_example());
+    place.write("stream-down.yaml", FOR_THE_SANDBOX);
     let args = [
         "plan",
         "-q",
