@@ -1,18 +1,16 @@
-//! The run from its first event to its last: one loop takes every input, in order.
+//! The run from its first event to its last.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::clock::Clock;
 use super::gauges::{self, Gauge};
 use super::input::Input;
 use super::recorder::{Recorder, Sink};
-use super::watch::{Health, Judged, Watch};
+use super::watch::{Health, Watch};
 use crate::faults::FaultDriver;
 use crate::metrics::Sources;
 use crate::model::approval::Person;
@@ -22,9 +20,8 @@ use crate::model::event::Event;
 use crate::model::ids::RunId;
 use crate::model::outcome::Outcome;
 use crate::model::phase::{Phase, Trigger};
-use crate::model::problem::{Problem, ProblemKind};
+use crate::model::problem::Problem;
 use crate::model::request::Proof;
-use crate::model::sample::Reading;
 use crate::model::state::RunState;
 use crate::policy::AdmittedPlan;
 
@@ -99,11 +96,11 @@ pub(super) struct Engine {
     pub(super) ending: Option<Cause>,
     /// The step that is due or under way.
     pub(super) step: Option<usize>,
-    pause: Pause,
+    pub(super) pause: Pause,
     /// What a person or a signal wants, whatever else ends the run.
     pub(super) wish: Wish,
     /// What was wrong with the SLOs during the baseline.
-    baseline_trips: Vec<String>,
+    pub(super) baseline_trips: Vec<String>,
     /// The latest look at the fault, for the observing loop.
     pub(super) seen: Option<Result<Proof, Problem>>,
 }
@@ -117,9 +114,12 @@ pub(super) enum Wish {
     Leave,
 }
 
+/// Whether a person wants to be asked before the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pause {
+pub(super) enum Pause {
+    /// Nobody said so.
     No,
+    /// Somebody did.
     BeforeNextStep,
 }
 
@@ -324,7 +324,7 @@ impl Engine {
     }
 
     /// Nothing has to come back where nothing went in.
-    fn was_anything_injected(&self) -> bool {
+    pub(super) fn was_anything_injected(&self) -> bool {
         let steps = &self.recorder.state().steps;
         steps.iter().any(|step| step.injecting_at_ms.is_some())
     }
@@ -389,157 +389,5 @@ impl Engine {
         } else {
             self.ending.get_or_insert(cause);
         }
-    }
-
-    /// Takes inputs until the time has come or there is a reason to end.
-    pub(super) async fn wait_until(&mut self, deadline: Instant) {
-        while self.ending.is_none() && Instant::now() < deadline {
-            self.wait_for_input(deadline).await;
-        }
-    }
-
-    /// Takes one input, or none if the time comes first.
-    pub(super) async fn wait_for_input(&mut self, deadline: Instant) {
-        match tokio::time::timeout_at(deadline, self.inputs.recv()).await {
-            Ok(Some(input)) => self.absorb(input),
-            Ok(None) => tokio::time::sleep_until(deadline).await,
-            Err(_) => {}
-        }
-    }
-
-    /// Takes inputs until the time has come, there is a reason to end, or the fault was looked at.
-    pub(super) async fn wait_for_sight(
-        &mut self,
-        deadline: Instant,
-    ) -> Option<Result<Proof, Problem>> {
-        while self.ending.is_none() && self.seen.is_none() && Instant::now() < deadline {
-            self.wait_for_input(deadline).await;
-        }
-        self.seen.take()
-    }
-
-    /// Takes inputs until the time has come, whatever happens.
-    pub(super) async fn wait_out(&mut self, pause: Duration) {
-        let deadline = Instant::now() + pause;
-        while let Ok(Some(input)) = tokio::time::timeout_at(deadline, self.inputs.recv()).await {
-            self.absorb(input);
-        }
-        tokio::time::sleep_until(deadline).await;
-    }
-
-    /// Spawns work on the world and waits for its end, taking inputs meanwhile. Never cut short: a
-    /// half-done undo is the one thing that must not happen.
-    pub(super) async fn finish<T, F>(&mut self, work: F) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        F: Future<Output = T> + Send + 'static,
-    {
-        let mut task: JoinHandle<T> = tokio::spawn(work);
-        let joined = loop {
-            tokio::select! {
-                biased;
-                joined = &mut task => break joined,
-                Some(input) = self.inputs.recv() => self.absorb(input),
-            }
-        };
-        joined.map_err(|why| {
-            let problem =
-                Problem::new(ProblemKind::Unexpected, format!("a driver panicked: {why}"));
-            self.end(Cause::Bug {
-                why: problem.message.clone(),
-            });
-            problem
-        })
-    }
-
-    fn absorb(&mut self, input: Input) {
-        match input {
-            Input::Sampled {
-                gauge,
-                reading,
-                took_ms,
-                missed,
-            } => self.sampled(gauge, reading, took_ms, missed),
-            Input::Waiting { gauge, waited_ms } => {
-                let at_ms = self.recorder.elapsed_ms();
-                let judged = self.watch.waiting(gauge, at_ms, waited_ms);
-                self.judged(judged);
-            }
-            Input::FaultSeen(seen) => self.seen = Some(seen),
-            Input::Signal(signal) => {
-                self.record(Event::SignalReceived {
-                    signal: signal.to_owned(),
-                });
-                self.abort(signal.to_owned());
-            }
-            Input::Abort { by } => self.abort(by),
-            Input::Pause => self.pause = Pause::BeforeNextStep,
-            Input::Go => {
-                self.pause = Pause::No;
-                if self.phase == Phase::AwaitingGo {
-                    self.record(Event::Answered {
-                        answer: "go".to_owned(),
-                    });
-                    self.enter(Trigger::Go);
-                }
-            }
-            Input::Warning(message) => self.record(Event::Warned {
-                message: message.to_owned(),
-            }),
-            Input::Note(text) => self.record(Event::Noted { text }),
-        }
-    }
-
-    fn abort(&mut self, by: String) {
-        self.wish = Wish::Leave;
-        if self.ending.is_none() {
-            self.end(Cause::Aborted { by });
-        }
-    }
-
-    fn sampled(&mut self, gauge: usize, reading: Reading, took_ms: u64, missed: u64) {
-        if missed > 0
-            && let Some(gauge) = self.runner.kit.gauges.get(gauge)
-        {
-            let slo = gauge.slo.name.clone();
-            self.record(Event::TicksMissed { slo, missed });
-        }
-        let at_ms = self.recorder.elapsed_ms();
-        let judged = self.watch.take(gauge, at_ms, reading, took_ms);
-        self.judged(judged);
-    }
-
-    fn judged(&mut self, judged: Judged) {
-        for event in judged.events {
-            self.record(event);
-        }
-        let Some(trip) = judged.trip.filter(|_| self.ending.is_none()) else {
-            return;
-        };
-        match self.phase {
-            Phase::Baseline => self.baseline_trips.push(trip.cause.sentence()),
-            Phase::AwaitingGo if !self.was_anything_injected() => {
-                let why = vec![trip.cause.sentence()];
-                self.end(Cause::BaselineBroken { why });
-            }
-            Phase::AwaitingGo | Phase::Injecting | Phase::Confirming | Phase::Observing => {
-                self.end(trip.cause);
-            }
-            // The fault is out, or on its way out; a breach that it began counts all the same.
-            Phase::Between | Phase::Undoing | Phase::Verifying | Phase::Recovering => {
-                let breach = matches!(trip.cause, Cause::Breach { .. });
-                if breach && self.was_in_place_at(trip.began_ms) {
-                    self.end(trip.cause);
-                }
-            }
-            Phase::Preflight | Phase::Preparing | Phase::Settled | Phase::Stuck => {}
-        }
-    }
-
-    fn was_in_place_at(&self, at_ms: u64) -> bool {
-        self.recorder.state().steps.iter().any(|step| {
-            step.injecting_at_ms.is_some_and(|from| from <= at_ms)
-                && step.gone_at_ms.is_none_or(|to| at_ms <= to)
-        })
     }
 }

@@ -4,6 +4,7 @@
 //! `Input`s, time comes from tokio's clock (which tests pause). Only an `AdmittedPlan` gets in.
 
 mod clock;
+mod dispatcher;
 mod engine;
 mod gauges;
 mod input;

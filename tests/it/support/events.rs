@@ -212,10 +212,11 @@ impl Story {
             .phase
             .next(trigger)
             .expect("the story follows the phase table");
-        for judge in &mut self.judges {
-            *judge = Judge::default();
-        }
         let phase = self.phase;
+        if phase == Phase::Injecting {
+            // As the engine does: what a step is judged by begins with it.
+            self.judges.fill_with(Judge::default);
+        }
         self.tell(Event::PhaseEntered {
             phase,
             trigger,
