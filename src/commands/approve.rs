@@ -24,7 +24,7 @@ pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> 
     let policy = policy::built_in();
     let findings = planning::judge(&stored.plan, &policy, None);
     planning::undenied(&findings)?;
-    shown::show(&desk.printer, &stored, &findings);
+    shown::insist(&desk.printer, &stored, &findings);
     let approval = ask(desk, &stored, &policy, args.valid_for, args.reason.clone())?;
     store.save_approval(&approval)?;
     desk.printer.success(&format!(

@@ -35,6 +35,8 @@ pub(super) struct Conduct<'a> {
 /// A run that ended, and where its evidence is.
 pub(super) struct Conducted {
     pub(super) run: RunId,
+    /// The run whose faults it repeated.
+    pub(super) replay_of: Option<RunId>,
     pub(super) settlement: Settlement,
     /// Whether anybody reads what is shown.
     pub(super) screen: Screen,
@@ -86,6 +88,7 @@ pub(super) async fn conduct(
         view: view::view(shape(conduct.args.output), &desk.printer),
         clock,
     };
+    let replay_of = admitted.plan().replay_of.clone();
     let runner = Runner::new(admitted, run.clone(), desk.settings.person.clone(), kit);
     let Executed { settlement, screen } = session::execute(runner, drivers, timing, stage).await?;
     match screen {
@@ -94,6 +97,7 @@ pub(super) async fn conduct(
     }
     Ok(Conducted {
         run,
+        replay_of,
         settlement,
         screen,
     })

@@ -22,6 +22,12 @@ pub(super) struct Planned {
 }
 
 impl Planned {
+    /// Whether a person has to say yes.
+    pub(super) fn needs_approval(&self) -> bool {
+        let mut all = self.findings.iter();
+        all.any(|finding| finding.severity == Severity::Require)
+    }
+
     /// Nothing, or the denial with every finding that denies.
     pub(super) fn undenied(&self) -> Result<(), Failure> {
         undenied(&self.findings)

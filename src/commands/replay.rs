@@ -4,7 +4,7 @@ use super::Desk;
 use super::conduct::{self, Conduct, Conducted};
 use super::planning::{self, Draft};
 use super::{report, run};
-use crate::cli::ReplayArgs;
+use crate::cli::{Form, ReplayArgs};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
@@ -55,19 +55,33 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
     if let Some(sandbox) = sandbox {
         sandbox.stop().await;
     }
-    // How the run ended stands, whatever becomes of the comparison.
-    match after(desk, &conducted) {
-        Ok(Some(after)) => {
-            report::compare(
-                desk,
-                &Comparison::between(&before, &after),
-                args.conduct.output,
-            );
-        }
+    compare(desk, &before, &conducted, args.conduct.output);
+    Ok(conducted.exit())
+}
+
+/// Shows both runs side by side. How the run ended stands, whatever becomes of that.
+fn compare(desk: &Desk, before: &Report, conducted: &Conducted, form: Form) {
+    match after(desk, conducted) {
+        Ok(Some(after)) => report::compare(desk, &Comparison::between(before, &after), form),
         Ok(None) => {}
         Err(failure) => failure.show(&desk.printer),
     }
-    Ok(conducted.exit())
+}
+
+/// The same for an approved plan that repeats a run; nothing to say for any other plan.
+pub(super) fn compare_with_original(desk: &Desk, conducted: &Conducted, form: Form) {
+    let Some(original) = &conducted.replay_of else {
+        return;
+    };
+    let before = desk
+        .store()
+        .and_then(|store| store.find_run(original.as_str()))
+        .map_err(Failure::from)
+        .and_then(|entry| report::of(&entry));
+    match before {
+        Ok(before) => compare(desk, &before, conducted, form),
+        Err(failure) => failure.show(&desk.printer),
+    }
 }
 
 /// The report of the run that has just ended; `None`: nobody reads what is shown.
@@ -85,8 +99,8 @@ fn after(desk: &Desk, conducted: &Conducted) -> Result<Option<Report>, Failure> 
 async fn play(desk: &Desk, args: &ReplayArgs, entry: &RunEntry) -> Result<Exit, Failure> {
     let recorded = journal::read(&entry.journal)?;
     let shape = match args.conduct.output {
-        crate::cli::Form::Text => Shape::Fitting,
-        crate::cli::Form::Json => Shape::Json,
+        Form::Text => Shape::Fitting,
+        Form::Json => Shape::Json,
     };
     let mut seen = view(shape, &desk.printer);
     let player = Player::new(recorded.records, args.speed);

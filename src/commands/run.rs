@@ -5,6 +5,7 @@ use std::path::Path;
 use super::Desk;
 use super::conduct::{self, Conduct};
 use super::planning::{self, Draft, Planned};
+use super::replay;
 use crate::cli::{App, Form, OwnSandboxArgs, RunArgs, VariableArgs};
 use crate::clients::Clients;
 use crate::error::Failure;
@@ -52,6 +53,7 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(sandbox) = sandbox {
         sandbox.stop().await;
     }
+    replay::compare_with_original(desk, &conducted, args.conduct.output);
     Ok(conducted.exit())
 }
 
@@ -75,7 +77,12 @@ fn named_plan(what: &str) -> Option<PlanId> {
 
 /// Shows a plan to the person who will be asked, and saves it, unless it is denied.
 pub(super) fn present(desk: &Desk, planned: &Planned, form: Form) -> Result<(), Failure> {
+    let asks = desk.printer.has_person() && planned.needs_approval();
     match form {
+        // Nobody says yes to what he has not seen.
+        Form::Text | Form::Json if asks => {
+            shown::insist(&desk.printer, &planned.stored, &planned.findings);
+        }
         Form::Text => shown::talk(&desk.printer, &planned.stored, &planned.findings),
         Form::Json => {}
     }

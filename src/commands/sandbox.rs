@@ -6,7 +6,7 @@ use crate::cli::{SandboxArgs, SandboxCommand};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
-use crate::sandbox::{Sandbox, SandboxSettings, status};
+use crate::sandbox::{DEFAULT_APP_PORT, DEFAULT_AWS_PORT, Sandbox, SandboxSettings, status};
 use crate::session;
 
 pub(super) async fn sandbox(desk: &Desk, args: &SandboxArgs) -> Result<Exit, Failure> {
@@ -30,7 +30,10 @@ pub(super) async fn sandbox(desk: &Desk, args: &SandboxArgs) -> Result<Exit, Fai
             "  Chaos API  {}/_localstack/chaos/faults",
             sandbox.aws_url()
         ),
-        "break it from another terminal: chaos run examples/stream-down.yaml".to_owned(),
+        format!(
+            "break it from another terminal: chaos run examples/stream-down.yaml{}",
+            elsewhere(args, &sandbox)
+        ),
         "Ctrl-C stops it".to_owned(),
     ] {
         desk.printer.talk(&line);
@@ -39,4 +42,16 @@ pub(super) async fn sandbox(desk: &Desk, args: &SandboxArgs) -> Result<Exit, Fai
     sandbox.stop().await;
     desk.printer.talk("stopped");
     Ok(Exit::Done)
+}
+
+/// What a document has to be told when the ports are not the usual ones.
+fn elsewhere(args: &SandboxArgs, sandbox: &Sandbox) -> String {
+    if (args.app_port, args.aws_port) == (DEFAULT_APP_PORT, DEFAULT_AWS_PORT) {
+        return String::new();
+    }
+    format!(
+        " --var SANDBOX_APP={} --var SANDBOX_AWS={}",
+        sandbox.app_url(),
+        sandbox.aws_url()
+    )
 }

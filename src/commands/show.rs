@@ -15,6 +15,15 @@ use crate::view::plan as shown;
 
 pub(super) fn show(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
     if args.what.starts_with("p-") {
+        if args.verify {
+            return Err(Failure::Problem(
+                Problem::new(
+                    ProblemKind::Invalid,
+                    "`--verify` checks the journal of a run",
+                )
+                .hint("a plan is checked whenever it is read: one changed byte voids it"),
+            ));
+        }
         return show_plan(desk, args);
     }
     let entry = desk.store()?.find_run(&args.what)?;

@@ -58,6 +58,17 @@ pub struct WorldIdentity {
     pub edition: String,
 }
 
+impl std::fmt::Display for WorldIdentity {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} {}", self.platform, self.version)?;
+        // Plain LocalStack calls its edition `unknown`, which tells nobody anything.
+        if self.edition != "unknown" {
+            write!(formatter, " ({})", self.edition)?;
+        }
+        write!(formatter, " at {}", self.endpoint)
+    }
+}
+
 /// What was seen in place when the world was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -44,6 +44,8 @@ pub struct RunState {
     pub recovered_at_ms: Option<u64>,
     /// Milliseconds from the last fault seen gone to the SLOs back.
     pub recovery_ms: Option<u64>,
+    /// Every reason to end that was found, in order.
+    pub endings: Vec<Cause>,
     /// Why the run ends or ended; the first reason that counts.
     pub cause: Option<Cause>,
     /// How it ended; `None`: it has not, or nobody wrote it down.
@@ -285,6 +287,7 @@ impl RunState {
                 self.recovery_ms = Some(*after_ms);
             }
             Event::Ending { cause } => {
+                self.endings.push(cause.clone());
                 self.cause.get_or_insert_with(|| cause.clone());
             }
             Event::Settled { outcome, cause } => {

@@ -19,6 +19,17 @@ pub struct Difference {
     pub found: Option<Value>,
 }
 
+impl Difference {
+    /// Only says where, or which instance: an URL, a session.
+    pub fn is_an_address(&self) -> bool {
+        let is_url = |value: &Option<Value>| {
+            let text = value.as_ref().and_then(Value::as_str);
+            text.is_some_and(|text| text.starts_with("http://") || text.starts_with("https://"))
+        };
+        self.path.ends_with(".session") || (is_url(&self.planned) && is_url(&self.found))
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |value: &Option<Value>| match value {

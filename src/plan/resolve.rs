@@ -75,8 +75,6 @@ pub struct PolicyIdentity {
 pub struct PlannedStep {
     /// The step's name.
     pub name: String,
-    /// How long the fault stays in.
-    pub hold: Span,
     /// What the driver found out.
     pub prepared: Prepared,
 }
@@ -116,7 +114,6 @@ pub async fn resolve(
             .map_err(|why| at(&step.name, why))?;
         steps.push(PlannedStep {
             name: step.name.clone(),
-            hold: step.hold,
             prepared,
         });
     }
@@ -156,6 +153,12 @@ impl Plan {
         worlds
     }
 
+    /// The steps, each with how long its fault stays in.
+    pub fn holds(&self) -> impl Iterator<Item = (&PlannedStep, Span)> {
+        let holds = self.experiment.steps.iter().map(|step| step.hold);
+        self.steps.iter().zip(holds)
+    }
+
     /// Whether what the world says at the moment of injecting is what was planned.
     ///
     /// # Errors
@@ -189,7 +192,7 @@ impl Plan {
                 .map(|gauged| gauged.slo.clone())
                 .collect(),
             baseline: self.experiment.baseline,
-            steps: self.steps.iter().map(PlannedStep::brief).collect(),
+            steps: self.holds().map(|(step, hold)| step.brief(hold)).collect(),
             recovery_within: self.experiment.recovery_within,
             variables: self
                 .variables
@@ -202,13 +205,13 @@ impl Plan {
 }
 
 impl PlannedStep {
-    fn brief(&self) -> StepBrief {
+    fn brief(&self, hold: Span) -> StepBrief {
         StepBrief {
             name: self.name.clone(),
             faults: self.prepared.summaries.clone(),
             targets: self.prepared.targets.clone(),
             blast_radius: self.prepared.blast_radius.clone(),
-            hold: self.hold,
+            hold,
         }
     }
 }

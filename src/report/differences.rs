@@ -83,12 +83,7 @@ fn experiments(found: &mut Found, before: &Experiment, after: &Experiment) {
     let worlds = |experiment: &Experiment| {
         // The session is left out: it is new at every start of the platform, as after a fix it is.
         let worlds = experiment.worlds.iter();
-        let words = worlds.map(|world| {
-            format!(
-                "{} {} {} at {}",
-                world.platform, world.version, world.edition, world.endpoint
-            )
-        });
+        let words = worlds.map(ToString::to_string);
         words.collect::<Vec<_>>().join(", ")
     };
     found.unless_same("on", &worlds(before), &worlds(after));

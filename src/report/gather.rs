@@ -379,11 +379,15 @@ fn step_fate(record: &StepRecord, extra: &StepExtra) -> StepFate {
 
 fn recovery(state: &RunState, brief: &Brief) -> Recovery {
     let within_ms = brief.recovery_within.as_millis();
-    let fate = match (state.recovery_ms, &state.cause) {
-        (Some(took_ms), _) if took_ms <= within_ms => RecoveryFate::InTime,
-        (Some(_), _) | (None, Some(Cause::RecoveryLate { .. })) => RecoveryFate::Late,
-        (None, Some(Cause::RecoveryUnseen { .. })) => RecoveryFate::Unseen,
-        (None, _) => RecoveryFate::NotMeasured,
+    let found = |wanted: fn(&Cause) -> bool| state.endings.iter().chain(&state.cause).any(wanted);
+    let fate = match state.recovery_ms {
+        Some(took_ms) if took_ms <= within_ms => RecoveryFate::InTime,
+        Some(_) => RecoveryFate::Late,
+        None if found(|cause| matches!(cause, Cause::RecoveryLate { .. })) => RecoveryFate::Late,
+        None if found(|cause| matches!(cause, Cause::RecoveryUnseen { .. })) => {
+            RecoveryFate::Unseen
+        }
+        None => RecoveryFate::NotMeasured,
     };
     Recovery {
         fate,

@@ -17,8 +17,6 @@ use serde_json::{Value, json};
 use super::edge::Edge;
 use super::rules::{InvalidBody, Rule, RuleBook, parse_latency, parse_rules};
 
-/// The version that health and info report.
-const VERSION: &str = concat!("sandbox-", env!("CARGO_PKG_VERSION"));
 /// What plain LocalStack reports too: nothing here is licensed.
 const EDITION: &str = "unknown";
 
@@ -95,13 +93,13 @@ async fn set_effects(State(edge): State<Arc<Edge>>, headers: HeaderMap, body: By
     }
 }
 
-async fn health() -> Response {
+async fn health(State(edge): State<Arc<Edge>>) -> Response {
     ours(
         StatusCode::OK,
         &json!({
             "services": {"cloudwatch": "running", "dynamodb": "running", "kinesis": "running"},
             "edition": EDITION,
-            "version": VERSION,
+            "version": edge.version(),
         }),
     )
 }
@@ -110,7 +108,7 @@ async fn info(State(edge): State<Arc<Edge>>) -> Response {
     ours(
         StatusCode::OK,
         &json!({
-            "version": VERSION,
+            "version": edge.version(),
             "edition": EDITION,
             "is_license_activated": false,
             "session_id": edge.session_id(),

@@ -16,6 +16,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use super::AppVersion;
 use super::chaos_api;
 use super::life::Life;
 use super::rules::{Call, Failure, RuleBook};
@@ -33,20 +34,28 @@ pub(super) struct Edge {
     rules: Mutex<RuleBook>,
     stores: Mutex<Stores>,
     life: Life,
+    /// What it says it is: the application and the seed decide how it behaves.
+    version: String,
     session_id: String,
     started: Instant,
 }
 
 impl Edge {
-    pub(super) fn new(seed: u64, life: Life) -> Arc<Self> {
+    pub(super) fn new(app: AppVersion, seed: u64, life: Life) -> Arc<Self> {
         Arc::new(Self {
             rules: Mutex::new(RuleBook::new(seed)),
             stores: Mutex::new(Stores::default()),
             life,
+            version: format!("sandbox-{}-{app}-seed-{seed}", env!("CARGO_PKG_VERSION")),
             // New at every start whatever the seed: this is how clients notice a restart.
             session_id: format!("{:032x}", rand::random::<u128>()),
             started: Instant::now(),
         })
+    }
+
+    /// The version that health and info report.
+    pub(super) fn version(&self) -> &str {
+        &self.version
     }
 
     /// Everything that the port answers.

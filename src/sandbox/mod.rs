@@ -103,7 +103,7 @@ impl Sandbox {
         let (aws_listener, aws_url) = bind(settings.aws_port, "--aws-port").await?;
         let (app_listener, app_url) = bind(settings.app_port, "--app-port").await?;
         let (owner, life) = LifeOwner::new();
-        let edge = Edge::new(settings.seed, life.clone());
+        let edge = Edge::new(settings.app, settings.seed, life.clone());
         life.serve(aws_listener, edge.router());
         let aws = AwsClient::new(&clients, &aws_url);
         let app = App::new(settings.app, aws, settings.seed);

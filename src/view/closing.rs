@@ -128,10 +128,13 @@ fn recovery(state: &RunState) -> Option<String> {
             "  recovery: SLOs back after {}, within {within} was asked",
             length(after)
         )),
-        None if state.steps.iter().any(|step| step.gone_at_ms.is_some()) => Some(format!(
+        None if state.steps.iter().all(|step| step.gone_at_ms.is_none()) => None,
+        None if matches!(state.cause, Some(Cause::Aborted { .. })) => {
+            Some("  recovery: not waited for".to_owned())
+        }
+        None => Some(format!(
             "  recovery: SLOs not seen back, within {within} was asked"
         )),
-        None => None,
     }
 }
 

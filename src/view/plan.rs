@@ -10,6 +10,7 @@ use super::text::{clock_time, columns, left};
 use super::theme::{Colour, Tone};
 use crate::model::approval::{Approval, ApprovalFlaw};
 use crate::model::request::Request;
+use crate::model::units::Span;
 use crate::plan::{Difference, PlannedStep, StoredPlan};
 use crate::policy::{Finding, Severity};
 
@@ -29,14 +30,31 @@ pub fn talk(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
     }
 }
 
+/// The plan to a person who is about to be asked for a yes; shown even when quiet.
+pub fn insist(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
+    let page = Page::new(printer.size().0, printer.setup().colour(Stream::Stderr));
+    for line in page.plan(stored, findings) {
+        printer.insist(&line);
+    }
+}
+
 /// What differs from the plan of the run that is repeated.
 pub fn talk_differences(printer: &Printer, differences: &[Difference]) {
-    if differences.is_empty() {
+    let (places, others): (Vec<_>, Vec<_>) = differences
+        .iter()
+        .partition(|difference| difference.is_an_address());
+    if others.is_empty() && places.is_empty() {
         printer.talk("the same plan as then, in the same world");
         return;
     }
     printer.talk("what differs from the run that is repeated:");
-    for difference in differences {
+    if !places.is_empty() {
+        printer.talk("  addresses and sessions: it is another instance (-v names each)");
+        for difference in places {
+            printer.detail(&format!("  {}", sanitise(&difference.to_string())));
+        }
+    }
+    for difference in others {
         printer.talk(&format!("  {}", sanitise(&difference.to_string())));
     }
 }
@@ -176,8 +194,8 @@ impl Page {
                 &format!("{name} = {} ({})", used.value, used.source),
             ));
         }
-        for (index, step) in plan.steps.iter().enumerate() {
-            lines.extend(self.step(index, step));
+        for (index, (step, hold)) in plan.holds().enumerate() {
+            lines.extend(self.step(index, step, hold));
         }
         lines.extend(self.ending(stored));
         lines.extend(self.slos(stored));
@@ -189,13 +207,13 @@ impl Page {
         lines
     }
 
-    fn step(&self, index: usize, step: &PlannedStep) -> Vec<String> {
+    fn step(&self, index: usize, step: &PlannedStep, hold: Span) -> Vec<String> {
         let prepared = &step.prepared;
         let title = format!(
             "Step {} · {} · held for {}",
             index + 1,
             sanitise(&step.name),
-            step.hold
+            hold
         );
         let mut lines = vec![String::new(), self.heading(&title)];
         for target in &prepared.targets {

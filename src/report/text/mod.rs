@@ -149,16 +149,7 @@ fn approval_words(approval: &Approval) -> String {
 
 fn where_part(page: &mut Page, experiment: &Experiment) {
     page.entry("Environment", &experiment.environment);
-    let worlds: Vec<String> = experiment
-        .worlds
-        .iter()
-        .map(|world| {
-            format!(
-                "{} {} {} at {}",
-                world.platform, world.version, world.edition, world.endpoint
-            )
-        })
-        .collect();
+    let worlds: Vec<String> = experiment.worlds.iter().map(ToString::to_string).collect();
     page.entries("On", &worlds);
     for (label, pairs) in [
         ("Labels", &experiment.labels),

@@ -182,7 +182,7 @@ async fn health_and_info_say_what_this_is_and_a_restart_shows_in_the_session() {
         .await
         .unwrap();
     assert_eq!(response.headers()["x-localstack"], "true");
-    let version = concat!("sandbox-", env!("CARGO_PKG_VERSION"));
+    let version = concat!("sandbox-", env!("CARGO_PKG_VERSION"), "-fixed-seed-7");
     let health = json!({
         "services": {"cloudwatch": "running", "dynamodb": "running", "kinesis": "running"},
         "edition": "unknown",

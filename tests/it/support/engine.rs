@@ -259,7 +259,6 @@ impl Scene {
             };
             planned.push(PlannedStep {
                 name: (*name).to_owned(),
-                hold: Span::from_secs(10),
                 prepared,
             });
             steps.push(Step {
