@@ -73,9 +73,11 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Every part is in.
+    /// Every part is in, and there is one.
     pub fn is_complete(&self) -> bool {
-        self.injected == self.planned && self.continuity != Continuity::Restarted
+        self.planned > 0
+            && self.injected == self.planned
+            && self.continuity != Continuity::Restarted
     }
 }
 
