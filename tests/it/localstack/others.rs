@@ -1,15 +1,19 @@
 //! What belongs to others, or to another run, when two of them meet.
 
 use chaos_gameday::clients::Clients;
-use chaos_gameday::faults::{Owner, driver_for_undo};
+use chaos_gameday::faults::driver_for_undo;
 use chaos_gameday::model::problem::ProblemKind;
 use chaos_gameday::model::request::{Absence, Continuity};
 use chaos_gameday::sandbox::AppVersion;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{Case, put_record, tagged};
+use crate::cli::{FAULT_IS_IN, approve, experiment};
 use crate::support::localstack::{Misfit, Quirk};
+use crate::support::process::{Place, Running};
 use crate::support::sandbox::{Bench, answer};
+use crate::support::target::{Behaviour, Target};
 
 const FAULTS: &str = "/_localstack/chaos/faults";
 const EFFECTS: &str = "/_localstack/chaos/effects";
@@ -90,32 +94,39 @@ async fn a_rule_that_lost_its_tag_is_taken_out_only_by_who_saw_it_lose_it() {
     assert_eq!(server.inner().rules, Vec::<Value>::new());
 }
 
+/// A latency carries no mark of its owner. Of two that overlap, the later one would put the earlier
+/// one back after that had ended, and nothing on the server could tell it not to: the driver refuses
+/// where it sees rules of another run beside a latency, and for the rest there is the lock. It holds
+/// for one user on one machine, whatever the server is called and wherever the runs keep their state.
 #[tokio::test]
 async fn two_runs_with_a_latency_each_leave_none_behind() {
-    // The same server under two names: the lock of a run is named after the endpoint's text.
-    let bench = Bench::start(AppVersion::Fixed).await;
-    let by_number = bench.sandbox.aws_url().to_owned();
-    let by_name = by_number.replace("127.0.0.1", "localhost");
-    let first = Case::new(&by_number, json!([]), Some(20));
-    let second = Case {
-        owner: Owner::Run("r-20261130-1201-wxyz".parse().unwrap()),
-        ..Case::new(&by_name, json!([]), Some(30))
+    let server = Misfit::start(Vec::new()).await;
+    let target = Target::start(Behaviour::Answer(vec![200])).await;
+    let by_name = server.url.replace("127.0.0.1", "localhost");
+    let (one, other) = (Place::new(), Place::new());
+    let approved = async |place: &Place, endpoint: &str, latency: &str| {
+        let text = experiment(endpoint, &target.url("/orders"), "");
+        place.write("slow.yaml", &text.replace("faults: []", latency));
+        let args = ["plan", "-q", "slow.yaml", "--var", "HOLD=60s"];
+        let planned = place.chaos(&args).await.exits(0);
+        approve(place, planned.stdout.trim());
+        planned.stdout.trim().to_owned()
     };
-    let undo = first.prepare().await.unwrap().undo;
-    assert_eq!(first.driver.inject(&undo).await.result, Ok(()));
-    if let Ok(prepared) = second.prepare().await {
-        assert_eq!(second.driver.inject(&prepared.undo).await.result, Ok(()));
-        assert_eq!(first.driver.revert(&undo).await.result, Ok(()));
-        let gone = first.driver.verify_gone(&undo).await.unwrap();
-        assert_eq!(gone.remaining, Vec::<String>::new());
-        assert_eq!(second.driver.revert(&prepared.undo).await.result, Ok(()));
-        let gone = second.driver.verify_gone(&prepared.undo).await.unwrap();
-        assert_eq!(gone.remaining, Vec::<String>::new());
-    } else {
-        assert_eq!(first.driver.revert(&undo).await.result, Ok(()));
-    }
-    let standing = answer(bench.edge("GET", EFFECTS)).await.1;
-    assert_eq!(standing, json!({"latency": 0}));
+    let plan = approved(&one, &server.url, "latency: 20ms").await;
+    let mut first = one.start(&["run", &plan]);
+    first.says(FAULT_IS_IN).await;
+
+    let plan = approved(&other, &by_name, "latency: 30ms").await;
+    let mut second = other.command(&["run", &plan]);
+    second.env("XDG_RUNTIME_DIR", one.runtime());
+    let refused = Running::of(second).ended().await.exits(3);
+    refused.tells(&format!("another run is under way on {by_name}"));
+
+    first.signal(Signal::INT);
+    first.ended().await.exits(5);
+    let post = |latency: u64| format!("POST {EFFECTS} {{\"latency\":{latency}}}");
+    assert_eq!(server.writes(), [post(20), post(0)]);
+    assert_eq!(server.inner().latency, 0);
 }
 
 #[tokio::test]
