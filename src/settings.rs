@@ -7,6 +7,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use crate::model::approval::Person;
@@ -59,6 +60,8 @@ pub struct Wishes {
 pub struct Settings {
     /// Where plans, approvals and runs are kept.
     pub state_dir: Setting<PathBuf>,
+    /// Where the locks of runs are: one folder for every state folder of this user.
+    pub lock_dir: Setting<PathBuf>,
     /// How output looks.
     pub setup: Setup,
     /// Who is at work.
@@ -73,6 +76,7 @@ impl Settings {
     pub fn new(wishes: &Wishes) -> Result<Self, Problem> {
         Ok(Self {
             state_dir: state_dir(wishes.state_dir.clone())?,
+            lock_dir: lock_dir(),
             setup: setup(wishes),
             person: person(),
         })
@@ -132,6 +136,32 @@ fn state_dir(flag: Option<PathBuf>) -> Result<Setting<PathBuf>, Problem> {
         )
         .hint("name one with --state-dir or CHAOS_STATE_DIR")
     })
+}
+
+/// The runtime folder where this user has one, else a folder of their own among the temporary ones.
+fn lock_dir() -> Setting<PathBuf> {
+    let user = rustix::process::geteuid().as_raw();
+    // The XDG specification: absolute, and owned by the user; `sudo` may hand on another's.
+    let ours = |base: &PathBuf| {
+        let found = std::fs::metadata(base);
+        base.is_absolute() && found.is_ok_and(|found| found.is_dir() && found.uid() == user)
+    };
+    let runtime = variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(ours);
+    let temporary = || {
+        let base = Some(std::env::temp_dir()).filter(|path| path.is_absolute());
+        let base = base.unwrap_or_else(|| PathBuf::from("/tmp"));
+        base.join(format!("chaos-{user}/locks"))
+    };
+    match runtime {
+        Some(base) => Setting {
+            value: base.join("chaos/locks"),
+            origin: Origin::Environment("XDG_RUNTIME_DIR"),
+        },
+        None => Setting {
+            value: temporary(),
+            origin: Origin::Default,
+        },
+    }
 }
 
 fn environment() -> Environment {

@@ -1,6 +1,7 @@
 //! From a locked plan to a settled run: approval, lock, journal, engine, last words. What `run` and
 //! `replay` share.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Desk;
@@ -11,7 +12,7 @@ use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::faults::{self, FaultDriver};
-use crate::journal::{Header, Journal, RunFolder, Store, StoreLock};
+use crate::journal::{Header, Journal, Lock, Locks, RunFolder, Store};
 use crate::metrics::{SourceSetup, Sources};
 use crate::model::approval::Approval;
 use crate::model::decision::Cause;
@@ -63,7 +64,7 @@ pub(super) async fn conduct(
     let store = desk.store()?;
     let text = planned.stored.to_text()?;
     let admitted = admit(desk, &store, planned, &conduct)?;
-    let _locks = lock(&store, admitted.plan())?;
+    let _locks = lock(desk, admitted.plan())?;
     let clock = Clock::start();
     let run = new_run_id(clock);
     let drivers = drivers(admitted.plan(), conduct.clients)?;
@@ -208,24 +209,34 @@ fn courtesy(desk: &Desk, args: &ConductArgs) -> Result<(), Failure> {
     }
 }
 
-/// Two runs on one endpoint cannot start.
-fn lock(store: &Store, plan: &Plan) -> Result<Vec<StoreLock>, Failure> {
-    let mut locks = Vec::new();
+/// Two runs on one world cannot start, by whatever name they reach it and wherever their state is.
+fn lock(desk: &Desk, plan: &Plan) -> Result<Vec<Lock>, Failure> {
+    let folder = &desk.settings.lock_dir;
+    desk.printer.detail(&format!(
+        "locks are kept in {} ({})",
+        folder.value.display(),
+        folder.origin
+    ));
+    let locks = Locks::open(folder.value.clone())?;
+    let mut held: BTreeMap<String, Lock> = BTreeMap::new();
     for world in plan.worlds() {
-        match store.lock(&world.endpoint)? {
-            Some(lock) => locks.push(lock),
-            None => {
+        for name in world.lock_names() {
+            if held.contains_key(&name) {
+                continue;
+            }
+            let Some(lock) = locks.take(&name)? else {
                 return Err(Failure::Problem(
                     Problem::new(
                         ProblemKind::Conflict,
                         format!("another run is under way on {}", world.endpoint),
                     )
-                    .hint("`chaos runs` shows it; wait for its end, or end it with Ctrl-C"),
+                    .hint("wait for its end, or end it with Ctrl-C where it runs; `chaos runs` shows it, with `--state-dir` if it keeps its state elsewhere"),
                 ));
-            }
+            };
+            held.insert(name, lock);
         }
     }
-    Ok(locks)
+    Ok(held.into_values().collect())
 }
 
 fn drivers(plan: &Plan, clients: &Clients) -> Result<Vec<Arc<dyn FaultDriver>>, Failure> {

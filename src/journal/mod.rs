@@ -6,12 +6,14 @@
 mod disk;
 mod finding;
 mod line;
+mod locks;
 pub mod reader;
 pub mod store;
 pub mod writer;
 
 pub use finding::{Break, Flaw, JournalEnd, Recorded, Torn, Verification};
 pub use line::{FORMAT, Header, LONGEST_LINE};
+pub use locks::{Lock, Locks};
 pub use reader::{Entries, Entry, read, verify};
-pub use store::{Approvals, RunEntry, RunFolder, Store, StoreLock};
+pub use store::{Approvals, RunEntry, RunFolder, Store};
 pub use writer::Journal;

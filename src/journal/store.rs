@@ -1,16 +1,15 @@
-//! The store under the state folder: plans, approvals, runs and locks.
+//! The store under the state folder: plans, approvals and runs.
 //!
-//! `plans/<id>.json`, `approvals/<plan>/<n>.json`, `runs/<id>/{journal.jsonl,plan.json}`,
-//! `locks/<name>.lock`. Folders are made when first needed, for this user only; nothing is ever
+//! `plans/<id>.json`, `approvals/<plan>/<n>.json`, `runs/<id>/{journal.jsonl,plan.json}`. Folders are made when first needed, for this user only; nothing is ever
 //! overwritten. Whether an approval still counts is judged elsewhere.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::disk::{self, Placed};
 use crate::model::approval::Approval;
-use crate::model::ids::{Digest, PlanId, RunId};
+use crate::model::ids::{PlanId, RunId};
 use crate::model::problem::{Problem, ProblemKind};
 
 /// How many candidates an ambiguous or unknown id is answered with.
@@ -56,12 +55,6 @@ pub struct Approvals {
     pub readable: Vec<Approval>,
     /// One problem for each that cannot.
     pub damaged: Vec<Problem>,
-}
-
-/// A lock that is held until it is dropped, or until its process ends in whatever way.
-#[derive(Debug)]
-pub struct StoreLock {
-    _file: File,
 }
 
 impl RunFolder {
@@ -210,22 +203,6 @@ impl Store {
         choose(Kept::Run, wanted, ids).map(|id| self.run_entry(id))
     }
 
-    /// Takes the lock of this name, or says that somebody has it.
-    ///
-    /// # Errors
-    /// The disk says no.
-    pub fn lock(&self, name: &str) -> Result<Option<StoreLock>, Problem> {
-        let folder = self.root.join("locks");
-        disk::make_folder(&folder)?;
-        let path = folder.join(lock_file(name));
-        let file = disk::open_lock(&path).map_err(|why| disk::cannot("open", &path, &why))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(StoreLock { _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(why)) => Err(disk::cannot("lock", &path, &why)),
-        }
-    }
-
     fn plan_path(&self, id: &PlanId) -> PathBuf {
         self.root.join("plans").join(format!("{id}.json"))
     }
@@ -275,20 +252,6 @@ fn read_approval(path: &Path, plan: &PlanId) -> Result<Approval, Problem> {
         return Err(damaged(&format!("it is for {}", approval.plan)));
     }
     Ok(approval)
-}
-
-/// A lock is named after a target, so any text may come; a file name takes the plain ones as they
-/// are and a digest of the others.
-fn lock_file(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if (1..=64).contains(&name.len()) && name.chars().all(plain) {
-        return format!("{name}.lock");
-    }
-    let digest = Digest::of(name.as_bytes());
-    format!(
-        "x{}.lock",
-        digest.as_str().trim_start_matches(Digest::PREFIX)
-    )
 }
 
 /// What an id may stand for.

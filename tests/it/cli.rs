@@ -24,7 +24,7 @@ use crate::support::process::{Ended, Files, Place, Running};
 use crate::support::target::{Behaviour, Target};
 
 /// What a run says once its fault was seen in for the first time.
-const FAULT_IS_IN: &str = "fault seen in";
+pub(crate) const FAULT_IS_IN: &str = "fault seen in";
 
 /// A place to work in, with an experiment on a scripted LocalStack and a service under traffic.
 struct Scene {
@@ -43,7 +43,7 @@ fn one_rule() -> &'static str {
 }
 
 /// An experiment with these rules; `${BASELINE}` and `${HOLD}` are short.
-fn experiment(localstack: &str, service: &str, rules: &str) -> String {
+pub(crate) fn experiment(localstack: &str, service: &str, rules: &str) -> String {
     format!(
         "apiVersion: chaos/v1
 kind: Experiment
@@ -198,7 +198,7 @@ fn approval(place: &Place, plan: &str, seconds: i64) -> Approval {
 
 /// Writes the file that `chaos approve` writes. Most tests are about what comes after it; those of
 /// `terminal` type the name.
-fn approve(place: &Place, plan: &str) {
+pub(crate) fn approve(place: &Place, plan: &str) {
     let approval = approval(place, plan, 600);
     place.store().save_approval(&approval).unwrap();
 }

@@ -34,7 +34,8 @@ pub(super) fn refuse(
             }
         }
     }
-    refuse_same_latency(fault, survey)
+    refuse_same_latency(fault, survey)?;
+    refuse_latency_of_another_run(fault, owner, survey)
 }
 
 /// What the listed rule does to ours; `None`: nothing.
@@ -77,7 +78,7 @@ fn leftover(survey: &Survey, listed: &Value, what: &str) -> Problem {
 /// How a person gets rid of a rule that an earlier run left.
 fn leftover_hint(survey: &Survey, listed: &Value) -> String {
     format!(
-        "`chaos show {}` tells whose it is; if that run is over, `chaos recover`, or by hand: {}",
+        "`chaos show {}` tells whose it is; if that run is over, take it out by hand: {}",
         run_of(listed).unwrap_or_default(),
         by_hand(survey, vec![listed.clone()], None)
     )
@@ -121,6 +122,28 @@ fn refuse_same_latency(fault: &LocalStackFault, survey: &Survey) -> Result<(), P
             })
         )
     )))
+}
+
+/// Where another run has rules in place, a latency may be its own too and end with it: put back after
+/// that, it would stay for ever.
+fn refuse_latency_of_another_run(
+    fault: &LocalStackFault,
+    owner: &Owner,
+    survey: &Survey,
+) -> Result<(), Problem> {
+    let (Some(_), Ok(former @ 1..)) = (fault.latency, &survey.latency_ms) else {
+        return Ok(());
+    };
+    let mut rules = survey.rules.iter();
+    let another = |listed: &&Value| run_of(listed).is_some_and(|run| run != owner.tag());
+    let Some(listed) = rules.find(another) else {
+        return Ok(());
+    };
+    let what = format!(
+        "is in place, and so is a latency of {} that may be its own",
+        Span::from_millis(*former)
+    );
+    Err(leftover(survey, listed, &what))
 }
 
 /// What is there already and stands in nobody's way.

@@ -8,6 +8,7 @@ mod api;
 mod conflicts;
 mod lint;
 mod matching;
+mod memory;
 mod names;
 mod ownership;
 mod preparation;
@@ -28,14 +29,17 @@ use crate::model::request::{Absence, Proof};
 use crate::model::undo::{LocalStackUndo, Undo};
 use crate::model::units::Span;
 use api::ChaosApi;
+use memory::Memory;
 use sight::Sight;
 use survey::Survey;
 use writes::Writes;
 
-/// The driver; it keeps nothing between two calls.
+/// The driver; between two calls it keeps only what it saw while it put its fault in, to claim more
+/// surely what is its own. Whether a fault is in or out it asks the world.
 pub(super) struct LocalStackDriver {
     clients: Clients,
     answer_within: Span,
+    memory: Memory,
 }
 
 impl LocalStackDriver {
@@ -43,6 +47,7 @@ impl LocalStackDriver {
         Self {
             clients: clients.clone(),
             answer_within,
+            memory: Memory::default(),
         }
     }
 
@@ -123,7 +128,11 @@ impl FaultDriver for LocalStackDriver {
     fn inject<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
         Box::pin(async move {
             match own(undo) {
-                Ok(undo) => Writes::new(&self.api_of(undo)).inject(undo).await,
+                Ok(undo) => {
+                    Writes::new(&self.api_of(undo), &self.memory)
+                        .inject(undo)
+                        .await
+                }
                 Err(problem) => nothing_sent(problem),
             }
         })
@@ -132,7 +141,7 @@ impl FaultDriver for LocalStackDriver {
     fn confirm<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Proof, Problem>> {
         Box::pin(async move {
             let undo = own(undo)?;
-            let sight = Sight::take(&self.api_of(undo), undo).await?;
+            let sight = Sight::take(&self.api_of(undo), undo, &self.memory).await?;
             Ok(sight.prove(undo))
         })
     }
@@ -140,7 +149,11 @@ impl FaultDriver for LocalStackDriver {
     fn revert<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
         Box::pin(async move {
             match own(undo) {
-                Ok(undo) => Writes::new(&self.api_of(undo)).revert(undo).await,
+                Ok(undo) => {
+                    Writes::new(&self.api_of(undo), &self.memory)
+                        .revert(undo)
+                        .await
+                }
                 Err(problem) => nothing_sent(problem),
             }
         })
@@ -149,7 +162,7 @@ impl FaultDriver for LocalStackDriver {
     fn verify_gone<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Absence, Problem>> {
         Box::pin(async move {
             let undo = own(undo)?;
-            let sight = Sight::take(&self.api_of(undo), undo).await?;
+            let sight = Sight::take(&self.api_of(undo), undo, &self.memory).await?;
             Ok(sight.prove_absence(undo))
         })
     }

@@ -1,8 +1,10 @@
-//! Which of the rules in a list are ours, by an undo alone, and what became of those of others.
+//! Which of the rules in a list are ours, by an undo and what was seen of the server's way with tags,
+//! and what became of those of others.
 
 use serde_json::Value;
 
 use super::matching::Relation;
+use super::memory::Tags;
 use super::sameness::Meaning;
 use crate::model::undo::LocalStackUndo;
 
@@ -21,18 +23,19 @@ pub(super) struct Division<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owned {
     ByUs,
+    /// It does what ours does and has no description, on a server whose way with tags nobody saw.
+    PerhapsByUs,
     ByOthers,
 }
 
 impl<'a> Division<'a> {
     /// Divides what the server lists.
     ///
-    /// Our tag makes a rule ours. A server that drops descriptions lists ours without it: on such a
-    /// server (nothing in the list has a description) a rule without one that does what ours does,
-    /// and that was not there before, is ours too, or it would stay in place for ever.
-    pub(super) fn new(listed: &'a [Value], undo: &LocalStackUndo) -> Self {
-        let wanted: Vec<Meaning> = undo.rules.iter().filter_map(Meaning::read).collect();
-        let tag = wanted.iter().find_map(|rule| rule.description.clone());
+    /// Our tag makes a rule ours. A server that drops descriptions lists ours without it: only where it
+    /// was seen to do so, a rule without one that does what ours does, and that was not there before,
+    /// is ours too. Where nothing tells, such a rule is nobody's to remove, and no proof of absence.
+    pub(super) fn new(listed: &'a [Value], undo: &LocalStackUndo, seen: Tags) -> Self {
+        let wanted = Wanted::of(undo);
         let all: Vec<Listed<'_>> = listed
             .iter()
             .filter_map(|rule| {
@@ -40,15 +43,21 @@ impl<'a> Division<'a> {
                 Some(Listed { rule, meaning })
             })
             .collect();
-        let keeps_tags = all.iter().any(|entry| entry.meaning.description.is_some());
+        let tags = match (seen, shown(listed.iter().chain(&undo.foreign))) {
+            // It dropped ours and keeps another's: nothing is certain there.
+            (Tags::Dropped, Tags::Kept) => Tags::Unknown,
+            (_, Tags::Kept) => Tags::Kept,
+            (seen, Tags::Unknown | Tags::Dropped) => seen,
+        };
         let owned = |entry: &Listed<'_>| {
-            let tagged = tag.is_some() && entry.meaning.description == tag;
-            let untagged_twin = !keeps_tags
-                && wanted.iter().any(|rule| rule.has_effect_of(&entry.meaning))
-                && !undo.foreign.contains(entry.rule);
-            match tagged || untagged_twin {
-                true => Owned::ByUs,
-                false => Owned::ByOthers,
+            if wanted.tags(&entry.meaning) {
+                return Owned::ByUs;
+            }
+            let twin = wanted.has_twin(&entry.meaning) && !undo.foreign.contains(entry.rule);
+            match (twin, tags) {
+                (true, Tags::Dropped) => Owned::ByUs,
+                (true, Tags::Unknown) => Owned::PerhapsByUs,
+                (true, Tags::Kept) | (false, _) => Owned::ByOthers,
             }
         };
         Self {
@@ -70,6 +79,10 @@ impl<'a> Division<'a> {
         self.of(Owned::ByUs)
     }
 
+    pub(super) fn perhaps_ours(&self) -> impl Iterator<Item = &Listed<'a>> {
+        self.of(Owned::PerhapsByUs)
+    }
+
     pub(super) fn theirs(&self) -> Vec<&'a Value> {
         self.of(Owned::ByOthers).map(|entry| entry.rule).collect()
     }
@@ -82,7 +95,7 @@ impl<'a> Division<'a> {
             match owned {
                 Owned::ByUs if entry.meaning.has_effect_of(wanted) => copies += 1,
                 Owned::ByUs => {}
-                Owned::ByOthers => {
+                Owned::ByOthers | Owned::PerhapsByUs => {
                     let relation = entry.meaning.matcher.relation_to(&wanted.matcher);
                     if matches!(relation, Relation::Same | Relation::Shadows) {
                         break;
@@ -91,6 +104,54 @@ impl<'a> Division<'a> {
             }
         }
         copies
+    }
+}
+
+/// The rules of an undo, read.
+struct Wanted {
+    rules: Vec<Meaning>,
+}
+
+impl Wanted {
+    fn of(undo: &LocalStackUndo) -> Self {
+        let rules = undo.rules.iter().filter_map(Meaning::read).collect();
+        Self { rules }
+    }
+
+    /// Whether it carries our tag, whatever it does.
+    fn tags(&self, rule: &Meaning) -> bool {
+        rule.description.is_some()
+            && self
+                .rules
+                .iter()
+                .any(|ours| ours.description == rule.description)
+    }
+
+    /// Whether it does what one of ours does and says nothing of its owner.
+    fn has_twin(&self, rule: &Meaning) -> bool {
+        rule.description.is_none() && self.rules.iter().any(|ours| ours.is_within(rule))
+    }
+}
+
+/// What a list alone shows of a server's way with tags: whoever keeps one keeps ours.
+pub(super) fn shown<'a>(listed: impl IntoIterator<Item = &'a Value>) -> Tags {
+    let mut rules = listed.into_iter().filter_map(Meaning::read);
+    match rules.any(|rule| rule.description.is_some()) {
+        true => Tags::Kept,
+        false => Tags::Unknown,
+    }
+}
+
+/// What the lists right before and right after our PATCH show of the server's way with tags.
+pub(super) fn shown_by_patch(before: &[Value], after: &[Value], undo: &LocalStackUndo) -> Tags {
+    let (before, listed): (Vec<_>, Vec<_>) = (before.iter().collect(), after.iter().collect());
+    let wanted = Wanted::of(undo);
+    let mut new = without(&listed, &before)
+        .into_iter()
+        .filter_map(Meaning::read);
+    match shown(before.into_iter().chain(after)) {
+        Tags::Unknown if new.any(|rule| wanted.has_twin(&rule)) => Tags::Dropped,
+        shown @ (Tags::Unknown | Tags::Kept | Tags::Dropped) => shown,
     }
 }
 
@@ -144,32 +205,72 @@ mod tests {
         }
     }
 
-    fn ours(listed: &[Value], undo: &LocalStackUndo) -> Vec<Value> {
-        let division = Division::new(listed, undo);
-        division.ours().map(|entry| entry.rule.clone()).collect()
+    /// The places of our rules in the list, and of those that may be ours.
+    fn ours(listed: &[Value], undo: &LocalStackUndo, seen: Tags) -> (Vec<usize>, Vec<usize>) {
+        let division = Division::new(listed, undo, seen);
+        let place = |entry: &Listed<'_>| {
+            let mut all = listed.iter();
+            all.position(|rule| std::ptr::eq(rule, entry.rule))
+                .expect("a division lends from its list")
+        };
+        (
+            division.ours().map(place).collect(),
+            division.perhaps_ours().map(place).collect(),
+        )
     }
 
     #[test]
-    fn a_rule_is_ours_by_its_tag_or_where_tags_are_dropped_by_its_effect() {
+    fn a_rule_is_ours_by_its_tag_or_where_ours_was_seen_to_lose_it_by_its_effect() {
+        use Tags::{Dropped, Kept, Unknown};
         let tagged = json!({"service": "sqs", "description": "chaos:r-1"});
         let altered = json!({"service": "sns", "description": "chaos:r-1"});
         let other_run = json!({"service": "sqs", "description": "chaos:r-2"});
         let bare = json!({"service": "sqs"});
         let foreign = json!({"service": "s3"});
-        for (listed, mine) in [
-            (vec![tagged.clone()], vec![tagged.clone()]),
-            (vec![altered.clone()], vec![altered]),
-            (vec![other_run.clone()], vec![]),
-            (vec![bare.clone(), foreign.clone()], vec![bare.clone()]),
-            (vec![tagged.clone(), bare.clone()], vec![tagged]),
-            (vec![other_run, bare.clone()], vec![]),
+        for (listed, seen, mine, perhaps) in [
+            (vec![&tagged], Unknown, vec![0], vec![]),
+            (vec![&altered], Unknown, vec![0], vec![]),
+            (vec![&other_run], Unknown, vec![], vec![]),
+            (vec![&tagged, &bare], Unknown, vec![0], vec![]),
+            (vec![&other_run, &bare], Unknown, vec![], vec![]),
+            (vec![&bare, &foreign], Dropped, vec![0], vec![]),
+            (vec![&bare, &foreign], Kept, vec![], vec![]),
+            (vec![&bare, &foreign], Unknown, vec![], vec![0]),
+            (vec![&bare, &other_run], Dropped, vec![], vec![0]),
         ] {
-            assert_eq!(ours(&listed, &undo(vec![])), mine, "{listed:?}");
+            let listed: Vec<Value> = listed.into_iter().cloned().collect();
+            let found = ours(&listed, &undo(vec![]), seen);
+            assert_eq!(found, (mine, perhaps), "{listed:?} {seen:?}");
         }
+        let none = (vec![], vec![]);
+        let there_before = undo(vec![bare.clone()]);
         assert_eq!(
-            ours(std::slice::from_ref(&bare), &undo(vec![bare.clone()])),
-            Vec::<Value>::new()
+            ours(std::slice::from_ref(&bare), &there_before, Dropped),
+            none
         );
+        let tags_are_kept = undo(vec![json!({"description": "theirs"})]);
+        assert_eq!(ours(&[bare], &tags_are_kept, Unknown), none);
+    }
+
+    #[test]
+    fn only_a_rule_that_came_with_our_patch_shows_that_tags_are_dropped() {
+        let tagged = json!({"service": "sqs", "description": "chaos:r-1"});
+        let bare = json!({"service": "sqs"});
+        let other = json!({"service": "s3"});
+        let described = json!({"service": "s3", "description": "theirs"});
+        for (before, after, shown) in [
+            (vec![], vec![&bare], Tags::Dropped),
+            (vec![&bare], vec![&bare, &bare], Tags::Dropped),
+            (vec![&bare], vec![&bare], Tags::Unknown),
+            (vec![], vec![&other], Tags::Unknown),
+            (vec![], vec![&tagged, &bare], Tags::Kept),
+            (vec![&described], vec![&bare], Tags::Kept),
+        ] {
+            let [before, after] =
+                [before, after].map(|list| list.into_iter().cloned().collect::<Vec<Value>>());
+            let found = shown_by_patch(&before, &after, &undo(vec![]));
+            assert_eq!(found, shown, "{before:?} {after:?}");
+        }
     }
 
     #[test]
@@ -184,7 +285,8 @@ mod tests {
             (vec![broad, mine], 0),
             (vec![], 0),
         ] {
-            let division = Division::new(&listed, &undo(vec![])).effective_copies(&wanted);
+            let division =
+                Division::new(&listed, &undo(vec![]), Tags::Unknown).effective_copies(&wanted);
             assert_eq!(division, copies, "{listed:?}");
         }
     }

@@ -52,12 +52,19 @@ impl Meaning {
 
     /// The same calls get the same error as often, whatever the description says.
     pub(super) fn has_effect_of(&self, other: &Self) -> bool {
+        self.is_within(other) && self.rest == other.rest
+    }
+
+    /// The other says all that this one says, and perhaps something that the contract does not know:
+    /// it may be this rule, shown with more, but what it does is not known.
+    pub(super) fn is_within(&self, other: &Self) -> bool {
         let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        let rest_within = |(key, value)| other.rest.get(key) == Some(value);
         self.matcher == other.matcher
             && close(self.probability, other.probability)
             && close(self.status, other.status)
             && self.code == other.code
-            && self.rest == other.rest
+            && self.rest.iter().all(rest_within)
     }
 
     /// The run whose tag the rule carries, when it is one of this tool's.
@@ -131,6 +138,18 @@ mod tests {
         ] {
             assert!(!meaning(&rule).has_effect_of(&meaning(&other)), "{other}");
         }
+    }
+
+    #[test]
+    fn a_rule_is_within_one_that_says_more_and_never_the_other_way_round() {
+        let less = meaning(&json!({"service": "sqs"}));
+        let more = meaning(&json!({"service": "sqs", "hits": 0, "error": {"message": "X"}}));
+        assert_eq!(
+            (less.is_within(&more), more.is_within(&less)),
+            (true, false)
+        );
+        let other = meaning(&json!({"service": "sns", "hits": 0}));
+        assert!(!less.is_within(&other));
     }
 
     #[test]

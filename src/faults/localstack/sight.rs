@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use super::api::ChaosApi;
-use super::ownership::{Division, foreign_changes};
+use super::memory::{LatencyOwner, Memory, Tags};
+use super::ownership::{Division, foreign_changes, shown};
 use super::sameness::Meaning;
 use super::survey;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::request::{Absence, Continuity, Proof};
-use crate::model::undo::LocalStackUndo;
+use crate::model::undo::{LatencyUndo, LocalStackUndo};
 
 /// What the server shows of a fault.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,11 +18,19 @@ pub(super) struct Sight {
     rules: Vec<Value>,
     /// Read only when the fault sets one.
     latency_ms: Option<u64>,
+    /// What was seen of the server's way with tags, now and before.
+    tags: Tags,
+    /// Whose a latency is that reads like ours.
+    latency_owner: LatencyOwner,
 }
 
 impl Sight {
     /// Reads all that the fault may have changed.
-    pub(super) async fn take(api: &ChaosApi<'_>, undo: &LocalStackUndo) -> Result<Self, Problem> {
+    pub(super) async fn take(
+        api: &ChaosApi<'_>,
+        undo: &LocalStackUndo,
+        memory: &Memory,
+    ) -> Result<Self, Problem> {
         let session = survey::session(api).await?;
         let restarted = continuity_by_session(undo, session.as_deref()) == Continuity::Restarted;
         // The instance that we faulted is no more; one without a Chaos API has nothing of ours.
@@ -37,11 +46,23 @@ impl Sight {
                 other => Some(other?),
             },
         };
+        memory.learn(shown(&rules));
         Ok(Self {
             session,
             rules,
             latency_ms,
+            tags: memory.tags(),
+            latency_owner: memory.latency(),
         })
+    }
+
+    /// On another instance ours died: what looks like them without a tag is somebody else's.
+    fn division(&self, undo: &LocalStackUndo) -> Division<'_> {
+        let tags = match self.continuity(undo) {
+            Continuity::Restarted => Tags::Kept,
+            Continuity::Same | Continuity::Unknown => self.tags,
+        };
+        Division::new(&self.rules, undo, tags)
     }
 
     /// Without a `session_id`, all rules gone at once, others' too, count as a restart.
@@ -56,7 +77,7 @@ impl Sight {
 
     /// Whether the fault is in.
     pub(super) fn prove(&self, undo: &LocalStackUndo) -> Proof {
-        let division = Division::new(&self.rules, undo);
+        let division = self.division(undo);
         let continuity = self.continuity(undo);
         let mut evidence: Vec<String> = continuity_line(continuity).into_iter().collect();
         let (mut present, mut copies) = (0, 0);
@@ -71,7 +92,7 @@ impl Sight {
             });
         }
         if let (Some(latency), Some(now)) = (undo.latency, self.latency_ms) {
-            let ours = latency.set_ms == now;
+            let ours = matches!(self.stance(latency, now), Stance::Ours);
             present += usize::from(ours);
             copies += usize::from(ours);
             evidence.push(match ours {
@@ -91,9 +112,16 @@ impl Sight {
 
     /// Whether the fault is out.
     pub(super) fn prove_absence(&self, undo: &LocalStackUndo) -> Absence {
-        let division = Division::new(&self.rules, undo);
+        let division = self.division(undo);
         let ours = division.ours();
         let mut remaining: Vec<String> = ours.map(|entry| format!("rule {}", entry.rule)).collect();
+        let perhaps = division.perhaps_ours();
+        remaining.extend(perhaps.map(|entry| {
+            format!(
+                "rule {}, which does what ours does and has no tag that tells whose it is",
+                entry.rule
+            )
+        }));
         let continuity = self.continuity(undo);
         let mut changes = match continuity {
             Continuity::Restarted if !undo.foreign.is_empty() => vec![format!(
@@ -106,13 +134,11 @@ impl Sight {
             }
         };
         if let (Some(latency), Some(now)) = (undo.latency, self.latency_ms) {
-            if now == latency.set_ms {
-                remaining.push(format!("latency of {now} ms"));
-            } else if now != latency.former_ms && continuity != Continuity::Restarted {
-                changes.push(format!(
-                    "the latency is {now} ms now, neither ours ({} ms) nor the one before ({} ms)",
-                    latency.set_ms, latency.former_ms
-                ));
+            match self.stance(latency, now) {
+                Stance::Ours => remaining.push(format!("latency of {now} ms")),
+                Stance::Former => {}
+                Stance::Theirs if continuity == Continuity::Restarted => {}
+                Stance::Theirs => changes.push(foreign_latency(latency, now)),
             }
         }
         Absence {
@@ -121,9 +147,40 @@ impl Sight {
             continuity,
         }
     }
+
+    fn stance(&self, latency: LatencyUndo, now: u64) -> Stance {
+        let could_be_ours = match self.latency_owner {
+            LatencyOwner::Unknown | LatencyOwner::Us => true,
+            LatencyOwner::Others => false,
+        };
+        if now == latency.set_ms && could_be_ours {
+            Stance::Ours
+        } else if now == latency.former_ms {
+            Stance::Former
+        } else {
+            Stance::Theirs
+        }
+    }
 }
 
-fn continuity_by_session(undo: &LocalStackUndo, now: Option<&str>) -> Continuity {
+/// Whose latency stands there.
+enum Stance {
+    Ours,
+    Former,
+    Theirs,
+}
+
+fn foreign_latency(latency: LatencyUndo, now: u64) -> String {
+    if now == latency.set_ms {
+        return format!("the latency is {now} ms now, set by others before ours was sent");
+    }
+    format!(
+        "the latency is {now} ms now, neither ours ({} ms) nor the one before ({} ms)",
+        latency.set_ms, latency.former_ms
+    )
+}
+
+pub(super) fn continuity_by_session(undo: &LocalStackUndo, now: Option<&str>) -> Continuity {
     match (undo.session.as_deref(), now) {
         (Some(before), Some(now)) if before == now => Continuity::Same,
         (Some(_), Some(_)) => Continuity::Restarted,
@@ -155,7 +212,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::undo::LatencyUndo;
 
     fn undo() -> LocalStackUndo {
         LocalStackUndo {
@@ -182,6 +238,8 @@ mod tests {
             session: Some(session.to_owned()).filter(|text| !text.is_empty()),
             rules: services.iter().map(rule).collect(),
             latency_ms: Some(latency_ms),
+            tags: Tags::Kept,
+            latency_owner: LatencyOwner::Us,
         }
     }
 

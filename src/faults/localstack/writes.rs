@@ -5,27 +5,67 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::api::{ChaosApi, EFFECTS, FAULTS};
-use super::ownership::Division;
+use super::memory::{LatencyOwner, Memory, Tags};
+use super::ownership::{Division, shown, shown_by_patch};
 use super::sameness::Meaning;
+use super::sight::continuity_by_session;
 use super::survey;
 use crate::faults::Injection;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::model::request::Exchange;
+use crate::model::request::{Continuity, Exchange};
 use crate::model::undo::{LatencyUndo, LocalStackUndo};
+use crate::model::units::Span;
 
 /// A rule that stands twice may need a DELETE for each, and a list shows whether it helped.
 const DELETE_ROUNDS: usize = 3;
 
+/// What a DELETE says: a server may compare with what it was sent or with what it shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    AsSent,
+    AsListed,
+}
+
+impl Form {
+    /// What was recorded goes first: it is what the plan and the commands by hand say.
+    fn of_round(round: usize) -> Self {
+        match round {
+            1 => Self::AsListed,
+            _ => Self::AsSent,
+        }
+    }
+}
+
+/// Why rules may still be there.
+enum NotOut {
+    /// The list of rules gave no answer at all.
+    Deaf(Problem),
+    /// Any other reason.
+    Said(Problem),
+}
+
+impl NotOut {
+    /// What went wrong earlier tells more.
+    fn after(self, earlier: Option<Problem>) -> Self {
+        match self {
+            Self::Deaf(problem) => Self::Deaf(earlier.unwrap_or(problem)),
+            Self::Said(problem) => Self::Said(earlier.unwrap_or(problem)),
+        }
+    }
+}
+
 /// A sequence of requests and all that they exchanged.
 pub(super) struct Writes<'a> {
     api: &'a ChaosApi<'a>,
+    memory: &'a Memory,
     exchanges: Vec<Exchange>,
 }
 
 impl<'a> Writes<'a> {
-    pub(super) fn new(api: &'a ChaosApi<'a>) -> Self {
+    pub(super) fn new(api: &'a ChaosApi<'a>, memory: &'a Memory) -> Self {
         Self {
             api,
+            memory,
             exchanges: Vec::new(),
         }
     }
@@ -42,11 +82,14 @@ impl<'a> Writes<'a> {
             true => Ok(()),
             false => self.take_out_rules(undo).await,
         };
-        // The latency is tried whatever became of the rules.
-        let latency = match undo.latency {
-            Some(latency) => self.take_out_latency(latency).await,
-            None => Ok(()),
+        let latency = match (undo.latency, &rules) {
+            // Who is deaf is asked nothing more: each request would take all its time, and the next
+            // attempt starts over.
+            (_, Err(NotOut::Deaf(_))) | (None, _) => Ok(()),
+            // What became of the rules otherwise is no reason to leave the latency in.
+            (Some(latency), Ok(()) | Err(NotOut::Said(_))) => self.take_out_latency(latency).await,
         };
+        let rules = rules.map_err(|(NotOut::Deaf(problem) | NotOut::Said(problem))| problem);
         self.done(rules.and(latency))
     }
 
@@ -58,21 +101,26 @@ impl<'a> Writes<'a> {
     }
 
     async fn put_in(&mut self, undo: &LocalStackUndo) -> Result<(), Problem> {
-        self.recognise(undo).await?;
+        let before = self.recognise(undo).await?;
         if !undo.rules.is_empty() {
             let body = Value::Array(undo.rules.clone());
             self.write(Method::PATCH, FAULTS, body)
                 .await
                 .map_err(explain_refusal)?;
+            // A look that fails teaches nothing; whether the rules are in is asked again anyway.
+            if let Ok(after) = survey::rules(self.api).await {
+                self.memory.learn(shown_by_patch(&before, &after, undo));
+            }
         }
-        if let Some(latency) = undo.latency {
-            self.set_latency(latency.set_ms).await?;
+        match undo.latency {
+            Some(latency) => self.put_in_latency(latency).await,
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// Writes only to the instance that was planned, and only if it still has a Chaos API.
-    async fn recognise(&self, undo: &LocalStackUndo) -> Result<(), Problem> {
+    /// Writes only to the instance that was planned, and only if it still has a Chaos API, whose rules
+    /// it returns.
+    async fn recognise(&self, undo: &LocalStackUndo) -> Result<Vec<Value>, Problem> {
         let now = survey::session(self.api).await?;
         if undo.session.is_some() && undo.session != now {
             return Err(Problem::new(
@@ -84,30 +132,54 @@ impl<'a> Writes<'a> {
             )
             .hint("it restarted just before the fault went in; make a new plan"));
         }
-        survey::rules(self.api).await.map(drop)
+        survey::rules(self.api).await
     }
 
-    async fn take_out_rules(&mut self, undo: &LocalStackUndo) -> Result<(), Problem> {
+    /// The undo puts the former latency back, so ours may replace no other one. Between this look and
+    /// the write somebody may still set one: the API knows no condition.
+    async fn put_in_latency(&mut self, latency: LatencyUndo) -> Result<(), Problem> {
+        let now = survey::latency(self.api).await?;
+        let ours_already = now == latency.set_ms && self.memory.latency() == LatencyOwner::Us;
+        if now != latency.former_ms && !ours_already {
+            self.memory.latency_is_refused();
+            return Err(Problem::new(
+                ProblemKind::Conflict,
+                format!(
+                    "somebody changed the latency on {} from {} to {}; ours was not sent",
+                    self.api.endpoint(),
+                    Span::from_millis(latency.former_ms),
+                    Span::from_millis(now)
+                ),
+            )
+            .hint("agree with whoever set it, then make a new plan"));
+        }
+        self.memory.latency_is_sent();
+        self.set_latency(latency.set_ms).await
+    }
+
+    async fn take_out_rules(&mut self, undo: &LocalStackUndo) -> Result<(), NotOut> {
+        let mut listed = self.look().await?;
+        let tags = self.tags(undo).await.map_err(NotOut::Said)?;
         let mut refusal = None;
-        for round in 0..=DELETE_ROUNDS {
-            let listed = match self.list().await {
-                // A DELETE whose answer was lost may have worked; only the list knows.
-                Err(problem) => return Err(refusal.unwrap_or(problem)),
-                Ok(listed) => listed,
-            };
-            let ours = rules_to_delete(&listed, undo, round);
+        for round in 0..DELETE_ROUNDS {
+            let ours = rules_to_delete(&listed, undo, tags, Form::of_round(round));
             if ours.is_empty() {
                 return Ok(());
-            }
-            if round == DELETE_ROUNDS {
-                break;
             }
             let sent = self.write(Method::DELETE, FAULTS, Value::Array(ours)).await;
             if let Err(problem) = sent {
                 refusal = Some(problem);
             }
+            // A DELETE whose answer was lost may have worked; only the list knows.
+            listed = match self.look().await {
+                Ok(listed) => listed,
+                Err(why) => return Err(why.after(refusal)),
+            };
         }
-        Err(refusal.unwrap_or_else(|| {
+        if Division::new(&listed, undo, tags).ours().next().is_none() {
+            return Ok(());
+        }
+        Err(NotOut::Said(refusal.unwrap_or_else(|| {
             Problem::new(
                 ProblemKind::Unexpected,
                 format!(
@@ -115,10 +187,39 @@ impl<'a> Writes<'a> {
                     self.api.endpoint()
                 ),
             )
-        }))
+        })))
+    }
+
+    async fn look(&self) -> Result<Vec<Value>, NotOut> {
+        let answer = self.api.get(FAULTS).await.answer.map_err(NotOut::Deaf)?;
+        let listed = match survey::read_rules(self.api.endpoint(), &answer) {
+            // Nothing of ours can stand where there is no Chaos API; whether that is believable is
+            // judged by whoever asks whether the fault is gone.
+            Err(problem) if problem.kind == ProblemKind::Absent => Vec::new(),
+            other => other.map_err(NotOut::Said)?,
+        };
+        self.memory.learn(shown(&listed));
+        Ok(listed)
+    }
+
+    /// What was seen of the server's way with tags counts for the instance that it was seen of: on
+    /// another one our rules died, and what looks like them without a tag is somebody else's.
+    async fn tags(&self, undo: &LocalStackUndo) -> Result<Tags, Problem> {
+        let seen = self.memory.tags();
+        if seen != Tags::Dropped {
+            return Ok(seen);
+        }
+        let now = survey::session(self.api).await?;
+        Ok(match continuity_by_session(undo, now.as_deref()) {
+            Continuity::Restarted => Tags::Kept,
+            Continuity::Same | Continuity::Unknown => seen,
+        })
     }
 
     async fn take_out_latency(&mut self, latency: LatencyUndo) -> Result<(), Problem> {
+        if self.memory.latency() == LatencyOwner::Others {
+            return Ok(());
+        }
         match survey::latency(self.api).await {
             Ok(now) if now == latency.set_ms => self.set_latency(latency.former_ms).await,
             // Somebody else's by now, or never set.
@@ -126,15 +227,6 @@ impl<'a> Writes<'a> {
             // A restart may have brought an instance without effects: no latency stands there.
             Err(problem) if problem.kind == ProblemKind::Absent => Ok(()),
             Err(problem) => Err(problem),
-        }
-    }
-
-    async fn list(&self) -> Result<Vec<Value>, Problem> {
-        match survey::rules(self.api).await {
-            // Nothing of ours can stand where there is no Chaos API; whether that is believable is
-            // judged by whoever asks whether the fault is gone.
-            Err(problem) if problem.kind == ProblemKind::Absent => Ok(Vec::new()),
-            other => other,
         }
     }
 
@@ -171,25 +263,24 @@ fn explain_refusal(problem: Problem) -> Problem {
     )
 }
 
-/// Our rules as the server shows them, each once (the list of a request may hold nothing twice). A
-/// server that compares with what was sent, not with what it shows, gets that in the second round.
-fn rules_to_delete(listed: &[Value], undo: &LocalStackUndo, round: usize) -> Vec<Value> {
-    let division = Division::new(listed, undo);
+/// Our rules of the list, in this form, each once: the list of a request may hold nothing twice.
+fn rules_to_delete(listed: &[Value], undo: &LocalStackUndo, tags: Tags, form: Form) -> Vec<Value> {
+    let division = Division::new(listed, undo, tags);
     let mut rules: Vec<Value> = Vec::new();
     for entry in division.ours() {
-        let sent = || {
-            let mut sent = undo.rules.iter();
-            sent.find(|rule| {
-                Meaning::read(rule).is_some_and(|rule| rule.has_effect_of(&entry.meaning))
-            })
-        };
-        let rule = match round {
-            1 => sent().unwrap_or(entry.rule),
-            _ => entry.rule,
+        let rule = match form {
+            Form::AsSent => sent(undo, &entry.meaning).unwrap_or(entry.rule),
+            Form::AsListed => entry.rule,
         };
         if !rules.contains(rule) {
             rules.push(rule.clone());
         }
     }
     rules
+}
+
+/// The rule that we sent and that the server shows so, perhaps with fields of its own.
+fn sent<'a>(undo: &'a LocalStackUndo, shown: &Meaning) -> Option<&'a Value> {
+    let mut sent = undo.rules.iter();
+    sent.find(|rule| Meaning::read(rule).is_some_and(|rule| rule.is_within(shown)))
 }

@@ -1,4 +1,4 @@
-//! The store of plans, approvals, runs and locks.
+//! The store of plans, approvals and runs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -239,40 +239,6 @@ fn runs_are_listed_newest_first_and_found_by_start_or_as_the_last() {
             "write more of it: r-20260314-101500-b2b2, r-20260314-093000-k7x2"
         ))
     );
-}
-
-#[test]
-fn a_lock_is_held_by_one_handle_until_it_is_dropped() {
-    let State { store, .. } = state();
-    let other = store.clone();
-    let target = "http://127.0.0.1:4566";
-    let held = store
-        .lock(target)
-        .expect("a lock file")
-        .expect("a free lock");
-    assert!(other.lock(target).expect("a lock file").is_none());
-    assert!(other.lock("another").expect("a lock file").is_some());
-    drop(held);
-    assert!(other.lock(target).expect("a lock file").is_some());
-}
-
-#[test]
-fn of_many_threads_exactly_one_gets_the_lock() {
-    let State { store, .. } = state();
-    let locks: Vec<_> = std::thread::scope(|scope| {
-        let tries: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| store.lock("target")))
-            .collect();
-        tries
-            .into_iter()
-            .map(|one| one.join().expect("no panic"))
-            .collect()
-    });
-    let held = locks
-        .iter()
-        .filter(|lock| matches!(lock, Ok(Some(_))))
-        .count();
-    assert_eq!(held, 1);
 }
 
 #[test]

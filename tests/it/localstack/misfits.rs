@@ -290,6 +290,12 @@ async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
             "a latency of 800ms is in place already",
             "curl -X POST",
         ),
+        (
+            json!([foreign(json!({"service": "sns"}), "chaos:r-1")]),
+            5,
+            "a rule of run r-1 is in place, and so is a latency of 5ms that may be its own",
+            "curl -X DELETE",
+        ),
     ] {
         let misfit = Misfit::start(Vec::new()).await;
         misfit.inner().rules = listed.as_array().unwrap().clone();
@@ -306,29 +312,41 @@ async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
 #[tokio::test]
 async fn a_plan_warns_of_what_a_reader_should_know() {
     let misfit = Misfit::start(vec![Quirk::NoSession]).await;
-    misfit.inner().rules = vec![
-        json!({"service": "s3"}),
-        json!({"service": "sns", "description": "chaos:r-1"}),
-    ];
+    misfit.inner().rules = vec![json!({"service": "s3"})];
     misfit.inner().latency = 5;
     let rules = json!([{"service": "kinesys", "probability": 0.5}, {"service": "dynamodb", "region": "us-east-1", "operation": "PutItem"}]);
     let prepared = Case::new(&misfit.url, rules, Some(800)).prepare().await;
+    assert_eq!(
+        prepared.unwrap().warnings,
+        [
+            "this LocalStack tells no `session_id`: a restart under the run cannot be noticed",
+            "faults[0] names no region, no operation: it hits every kinesys operation in every region",
+            "faults[0]: this LocalStack lists no service `kinesys`, so the rule may never match; did you mean `kinesis`?",
+            "faults[0]: 50% of attempts fail, but to a caller whose SDK makes 3 attempts only about 12.5% of calls do",
+            "faults[1]: LocalStack says that `dynamodb` is in state `error`",
+            "LocalStack's own calls from service to service (SNS to SQS, Lambda to DynamoDB) meet these rules too",
+            "1 rule of others stands on this LocalStack and will stay exactly so",
+            "a latency of 5ms is in place; it will be put back after the step",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_plan_warns_of_what_another_run_has_in_place() {
+    let misfit = Misfit::start(Vec::new()).await;
+    misfit.inner().rules = vec![json!({"service": "sns", "description": "chaos:r-1"})];
+    misfit.inner().latency = 5;
+    let case = Case::new(&misfit.url, json!([put_record()]), None);
     let by_hand = format!(
         "curl -X DELETE {}/_localstack/chaos/faults -H 'Content-Type: application/json' -d '[{{\"description\":\"chaos:r-1\",\"service\":\"sns\"}}]'",
         misfit.url
     );
     assert_eq!(
-        prepared.unwrap().warnings,
+        case.prepare().await.unwrap().warnings,
         [
-            "this LocalStack tells no `session_id`: a restart under the run cannot be noticed".to_owned(),
-            "faults[0] names no region, no operation: it hits every kinesys operation in every region".to_owned(),
-            "faults[0]: this LocalStack lists no service `kinesys`, so the rule may never match; did you mean `kinesis`?".to_owned(),
-            "faults[0]: 50% of attempts fail, but to a caller whose SDK makes 3 attempts only about 12.5% of calls do".to_owned(),
-            "faults[1]: LocalStack says that `dynamodb` is in state `error`".to_owned(),
             "LocalStack's own calls from service to service (SNS to SQS, Lambda to DynamoDB) meet these rules too".to_owned(),
-            format!("a rule of run r-1 is in place: {{\"description\":\"chaos:r-1\",\"service\":\"sns\"}}; `chaos show r-1` tells whose it is; if that run is over, `chaos recover`, or by hand: {by_hand}"),
-            "1 rule of others stands on this LocalStack and will stay exactly so".to_owned(),
-            "a latency of 5ms is in place; it will be put back after the step".to_owned(),
+            format!("a rule of run r-1 is in place: {{\"description\":\"chaos:r-1\",\"service\":\"sns\"}}; `chaos show r-1` tells whose it is; if that run is over, take it out by hand: {by_hand}"),
+            "a latency of 5ms is in place; it stays, and slows every reading".to_owned(),
         ]
     );
 }

@@ -23,7 +23,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 /// Files by their path, with their bytes.
 pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// A working folder, a home and a state folder, all gone with their handle.
+/// A working folder, a home, a state folder and one for locks, all gone with their handle.
 pub struct Place {
     folder: TempDir,
 }
@@ -31,7 +31,9 @@ pub struct Place {
 impl Place {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("work")).unwrap();
+        for name in ["work", "runtime"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
         Self { folder }
     }
 
@@ -64,6 +66,11 @@ impl Place {
         self.folder.path().join("state")
     }
 
+    /// Where the locks are; a folder of its own, as all scripted servers tell the same session.
+    pub fn runtime(&self) -> PathBuf {
+        self.folder.path().join("runtime")
+    }
+
     pub fn store(&self) -> Store {
         Store::open(self.state()).unwrap()
     }
@@ -93,6 +100,7 @@ impl Place {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.home())
             .env("CHAOS_STATE_DIR", self.state())
+            .env("XDG_RUNTIME_DIR", self.runtime())
             .env("USER", "tester")
             .env("LANG", "C.UTF-8")
             .env("TERM", "xterm-256color")
