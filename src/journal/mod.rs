@@ -1,4 +1,5 @@
-//! The evidence on disk: the journal of a run, and the store of plans, approvals and runs.
+//! The evidence on disk: the journal of a run, and the store of plans, approvals and runs. Beside it
+//! the locks of runs under way.
 //!
 //! The journal is the truth about a run and is written before anybody is shown anything. Imports
 //! nothing but `model`; every path is handed in.

@@ -30,8 +30,8 @@ impl Form {
     /// What was recorded goes first: it is what the plan and the commands by hand say.
     fn of_round(round: usize) -> Self {
         match round {
-            1 => Self::AsListed,
-            _ => Self::AsSent,
+            0 => Self::AsSent,
+            _ => Self::AsListed,
         }
     }
 }
