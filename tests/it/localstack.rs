@@ -41,7 +41,7 @@ impl Case {
 
     /// The same case with little patience, for servers that hang.
     fn hasty(self, clients: &Clients) -> Self {
-        let driver = driver_with(&self.fault, clients, Span::from_millis(200)).unwrap();
+        let driver = driver_with(&self.fault, clients, Span::from_millis(500)).unwrap();
         Self { driver, ..self }
     }
 

@@ -161,7 +161,7 @@ async fn a_server_that_hangs_is_given_up() {
         let case = Case::with(&clients, &misfit.url, rules, Some(1)).hasty(&clients);
         let problem = case.prepare().await.unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Unreachable, "{path}");
-        let words = "took the connection but gave no answer within 201ms";
+        let words = "took the connection but gave no answer within 501ms";
         assert_eq!(problem.message, format!("{} {words}", misfit.url), "{path}");
         assert_eq!(misfit.writes(), Vec::<String>::new(), "{path}");
     }
