@@ -147,6 +147,17 @@ async fn each_rule_denies_its_own_case_and_points_at_its_place() {
 }
 
 #[tokio::test]
+async fn gates_that_can_hardly_judge_are_warned_about() {
+    let own = own_sandbox();
+    let mut patient = decent().await;
+    patient.experiment.slos[0].slo.patience = Span::from_secs(10);
+    assert_eq!(findings(&patient, Some(&own)), ["warn gates slos[0].for"]);
+    let mut rare = decent().await;
+    rare.experiment.slos[0].slo.every = Span::from_secs(10);
+    assert_eq!(findings(&rare, Some(&own)), ["warn gates slos[0].every"]);
+}
+
+#[tokio::test]
 async fn only_the_sandbox_of_this_process_needs_no_approval() {
     let approval = vec!["require approval environment".to_owned()];
     let none: Vec<String> = Vec::new();

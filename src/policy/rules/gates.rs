@@ -6,7 +6,29 @@ use crate::policy::finding::Severity;
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     let mut found = too_few(facts);
     found.extend(too_patient(facts));
+    found.extend(too_rare(facts));
     found
+}
+
+/// A hold in which a gate is not read once says nothing.
+fn too_rare(facts: &Facts<'_>) -> Vec<Found> {
+    let experiment = &facts.plan.experiment;
+    let Some(shortest) = experiment.steps.iter().map(|step| step.hold).min() else {
+        return Vec::new();
+    };
+    let gates = experiment.slos.iter().enumerate();
+    gates
+        .filter(|(_, gauged)| gauged.slo.is_gate() && gauged.slo.every >= shortest)
+        .map(|(index, gauged)| Found {
+            severity: Severity::Warn,
+            place: format!("slos[{index}].every"),
+            message: format!(
+                "`{}` is read every {}, and a step holds for only {shortest}",
+                gauged.slo.name, gauged.slo.every
+            ),
+            way_out: "read it more often, or hold longer: unread, the run cannot judge".to_owned(),
+        })
+        .collect()
 }
 
 /// A patience as long as the hold lets no breach end the step that brought it.
