@@ -62,8 +62,8 @@ pub struct Global {
     /// When to use colour; NO_COLOR and CLICOLOR_FORCE are honoured
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-    /// Where plans, approvals and runs are kept [default: $XDG_STATE_HOME/chaos]
-    #[arg(long, global = true, env = "CHAOS_STATE_DIR", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    /// Where plans, approvals and runs are kept [default: $CHAOS_STATE_DIR, else $XDG_STATE_HOME/chaos]
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub state_dir: Option<PathBuf>,
 }
 

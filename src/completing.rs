@@ -10,6 +10,9 @@ use clap_complete::CompletionCandidate;
 use crate::journal::Store;
 use crate::settings;
 
+/// More than these, newest first, would drown what is looked for; what is typed still finds any.
+const MOST_IDS: usize = 12;
+
 fn store() -> Option<Store> {
     Store::open(settings::default_state_dir()?.value).ok()
 }
@@ -19,7 +22,9 @@ pub fn plans(typed: &OsStr) -> Vec<CompletionCandidate> {
     let ids = store()
         .and_then(|store| store.plans().ok())
         .unwrap_or_default();
-    offer(typed, ids.iter().map(ToString::to_string))
+    let mut found = offer(typed, ids.iter().map(ToString::to_string));
+    found.truncate(MOST_IDS);
+    found
 }
 
 /// Ids of runs, and `last`.
@@ -28,11 +33,10 @@ pub fn runs(typed: &OsStr) -> Vec<CompletionCandidate> {
         .and_then(|store| store.runs().ok())
         .unwrap_or_default();
     let last = (!runs.is_empty()).then(|| "last".to_owned());
-    offer(
-        typed,
-        last.into_iter()
-            .chain(runs.iter().map(|run| run.id.to_string())),
-    )
+    let ids = runs.iter().map(|run| run.id.to_string());
+    let mut found = offer(typed, last.into_iter().chain(ids));
+    found.truncate(MOST_IDS);
+    found
 }
 
 /// Ids of plans and of runs.

@@ -59,7 +59,8 @@ pub struct Wishes {
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Where plans, approvals and runs are kept.
-    pub state_dir: Setting<PathBuf>,
+    /// A command that keeps nothing does not mind that there is none.
+    pub state_dir: Result<Setting<PathBuf>, Problem>,
     /// Where the locks of runs are: one folder for every state folder of this user.
     pub lock_dir: Setting<PathBuf>,
     /// How output looks.
@@ -70,16 +71,13 @@ pub struct Settings {
 
 impl Settings {
     /// Reads the environment once.
-    ///
-    /// # Errors
-    /// There is no place for the state: neither a flag, nor XDG_STATE_HOME, nor HOME.
-    pub fn new(wishes: &Wishes) -> Result<Self, Problem> {
-        Ok(Self {
-            state_dir: state_dir(wishes.state_dir.clone())?,
+    pub fn new(wishes: &Wishes) -> Self {
+        Self {
+            state_dir: state_dir(wishes.state_dir.clone()),
             lock_dir: lock_dir(),
             setup: setup(wishes),
             person: person(),
-        })
+        }
     }
 }
 

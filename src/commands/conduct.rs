@@ -63,8 +63,9 @@ pub(super) async fn conduct(
 ) -> Result<Conducted, Failure> {
     let store = desk.store()?;
     let text = planned.stored.to_text()?;
+    // Before anybody is asked: a yes to what cannot start would be a yes for nothing.
+    let _locks = lock(desk, &planned.stored.plan)?;
     let admitted = admit(desk, &store, planned, &conduct)?;
-    let _locks = lock(desk, admitted.plan())?;
     let clock = Clock::start();
     let run = new_run_id(clock);
     let drivers = drivers(admitted.plan(), conduct.clients)?;

@@ -32,7 +32,7 @@ pub(crate) struct Desk {
 
 impl Desk {
     fn store(&self) -> Result<Store, Problem> {
-        let folder = &self.settings.state_dir;
+        let folder = self.settings.state_dir.as_ref().map_err(Problem::clone)?;
         self.printer.detail(&format!(
             "state is kept in {} ({})",
             folder.value.display(),
@@ -48,7 +48,7 @@ pub fn dispatch(cli: Cli) -> u8 {
     let printer = Printer::new(settings::setup(&wishes));
     let result = bug::caught(|| {
         let desk = Desk {
-            settings: Settings::new(&wishes)?,
+            settings: Settings::new(&wishes),
             printer: printer.clone(),
         };
         perform(&desk, cli.command)

@@ -7,8 +7,8 @@ use crate::clients::Clients;
 use crate::error::Failure;
 use crate::model::ids::{Digest, RunId};
 use crate::plan::{
-    DocumentSource, Plan, Resolution, Source, StoredPlan, Variables, load_experiment, parse_flag,
-    read_source, read_variable_file, resolve,
+    self, DocumentSource, Plan, Resolution, Source, StoredPlan, Variables, load_experiment,
+    parse_flag, read_source, read_variable_file, resolve,
 };
 use crate::policy::{self, Facts, Finding, OwnSandbox, Policy, Severity};
 use crate::run::Clock;
@@ -70,13 +70,15 @@ pub(super) async fn make(
         digest: Digest::of(draft.source.text.as_bytes()),
     };
     let with = Resolution {
-        clients,
         requester: desk.settings.person.clone(),
         now: Clock::wall(),
         policy: policy.identity(),
         replay_of: draft.replay_of,
     };
-    let plan = resolve(loaded.experiment, source, loaded.used, with).await?;
+    let unresolved = plan::draft(loaded.experiment, source, loaded.used, with);
+    // What the document alone forbids is forbidden before anybody is asked anything.
+    undenied(&judge(&unresolved, &policy, draft.sandbox))?;
+    let plan = resolve(unresolved, clients).await?;
     let findings = judge(&plan, &policy, draft.sandbox);
     Ok(Planned {
         stored: StoredPlan::lock(plan)?,
@@ -111,6 +113,9 @@ pub(super) fn variables(
     Ok(variables)
 }
 
+/// Where the addresses of a sandbox of this process's own are said to come from.
+pub(super) const SANDBOX_SOURCE: &str = "--sandbox";
+
 /// What a sandbox of this process's own fills in, as if it had been written to a file.
 pub(super) fn sandbox_variables(sandbox: Option<&Sandbox>) -> Variables {
     let Some(sandbox) = sandbox else {
@@ -121,7 +126,7 @@ pub(super) fn sandbox_variables(sandbox: Option<&Sandbox>) -> Variables {
         ("SANDBOX_AWS", sandbox.aws_url()),
     ];
     let values = values.map(|(name, url)| (name.to_owned(), url.to_owned()));
-    Variables::default().with_file("--sandbox", values.into_iter().collect())
+    Variables::default().with_file(SANDBOX_SOURCE, values.into_iter().collect())
 }
 
 /// The facts about a sandbox that rules may look at.

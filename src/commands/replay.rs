@@ -9,7 +9,8 @@ use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::journal::{self, RunEntry};
-use crate::plan::{Source, StoredPlan, differences};
+use crate::model::problem::{Problem, ProblemKind};
+use crate::plan::{Source, StoredPlan, VariableSource, differences};
 use crate::report::{Comparison, Report};
 use crate::session::{self, Screen};
 use crate::view::{Player, Shape, plan as shown, view};
@@ -21,6 +22,7 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
     }
     let before = report::of(&entry)?;
     let stored = StoredPlan::from_text(&entry.plan_text()?)?;
+    needs_a_sandbox(&stored, args)?;
     let clients = Clients::new()?;
     let sandbox = run::own_sandbox(&args.sandbox).await?;
     let own = sandbox.as_ref().map(planning::own);
@@ -45,7 +47,7 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
         &desk.printer,
         &differences(&stored.plan, &planned.stored.plan),
     );
-    run::present(desk, &planned, args.conduct.output)?;
+    run::present(desk, &planned, &args.conduct)?;
     let conduct = Conduct {
         clients: &clients,
         args: &args.conduct,
@@ -66,6 +68,23 @@ fn compare(desk: &Desk, before: &Report, conducted: &Conducted, form: Form) {
         Ok(None) => {}
         Err(failure) => failure.show(&desk.printer),
     }
+}
+
+/// A run on a sandbox of its own can only be repeated on another one.
+fn needs_a_sandbox(stored: &StoredPlan, args: &ReplayArgs) -> Result<(), Problem> {
+    let of_its_own = planning::SANDBOX_SOURCE;
+    let mut used = stored.plan.variables.values();
+    let had_one = used.any(
+        |variable| matches!(&variable.source, VariableSource::File(file) if file == of_its_own),
+    );
+    if !had_one || args.sandbox.sandbox || !args.variables.flags.is_empty() {
+        return Ok(());
+    }
+    Err(Problem::new(
+        ProblemKind::Invalid,
+        format!("{} was on a sandbox of its own, which is gone", args.run),
+    )
+    .hint("add `--sandbox`, and `--app fixed` for the version with the fix"))
 }
 
 /// The same for an approved plan that repeats a run; nothing to say for any other plan.

@@ -6,13 +6,13 @@ use super::Desk;
 use super::conduct::{self, Conduct};
 use super::planning::{self, Draft, Planned};
 use super::replay;
-use crate::cli::{App, Form, OwnSandboxArgs, RunArgs, VariableArgs};
+use crate::cli::{App, ConductArgs, Form, OwnSandboxArgs, RunArgs, VariableArgs};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::model::ids::PlanId;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::{Source, StoredPlan, Variables, differences};
+use crate::plan::{Source, StoredPlan, Variables, differences, read_source};
 use crate::sandbox::{AppVersion, Sandbox, SandboxSettings};
 use crate::view::plan as shown;
 
@@ -40,7 +40,7 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
                 replay_of: None,
             };
             let planned = planning::make(desk, &clients, draft).await?;
-            present(desk, &planned, args.conduct.output)?;
+            present(desk, &planned, &args.conduct)?;
             planned
         }
     };
@@ -76,8 +76,14 @@ fn named_plan(what: &str) -> Option<PlanId> {
 }
 
 /// Shows a plan to the person who will be asked, and saves it, unless it is denied.
-pub(super) fn present(desk: &Desk, planned: &Planned, form: Form) -> Result<(), Failure> {
-    let asks = desk.printer.has_person() && planned.needs_approval();
+pub(super) fn present(
+    desk: &Desk,
+    planned: &Planned,
+    conduct: &ConductArgs,
+) -> Result<(), Failure> {
+    let form = conduct.output;
+    let asks_anyway = !conduct.yes;
+    let asks = desk.printer.has_person() && (planned.needs_approval() || asks_anyway);
     match form {
         // Nobody says yes to what he has not seen.
         Form::Text | Form::Json if asks => {
@@ -106,12 +112,24 @@ async fn approved(desk: &Desk, clients: &Clients, plan: &PlanId) -> Result<Plann
         sandbox: None,
         replay_of: stored.plan.replay_of.clone(),
     };
+    warn_if_edited(desk, &source);
     let now = planning::make(desk, clients, draft).await?;
     let drift = differences(&stored.plan, &now.stored.plan);
     if !drift.is_empty() {
         return Err(Failure::Drift(drift));
     }
     Ok(Planned { stored, ..now })
+}
+
+/// A plan holds its document; what became of the file since then is not looked at, and that is said.
+fn warn_if_edited(desk: &Desk, planned: &Source) {
+    let file = read_source(Path::new(&planned.name)).ok();
+    if file.is_some_and(|file| file.text != planned.text) {
+        desk.printer.warn(&format!(
+            "{} was edited after this plan was made; what runs is what was planned and approved",
+            planned.name
+        ));
+    }
 }
 
 /// The variables that a plan was made with, each from where it came from.

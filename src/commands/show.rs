@@ -6,7 +6,7 @@ use super::report;
 use crate::cli::{Form, ShowArgs};
 use crate::error::Failure;
 use crate::exit::Exit;
-use crate::journal::{self, RunEntry};
+use crate::journal::{self, JournalEnd, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::StoredPlan;
 use crate::policy;
@@ -26,9 +26,17 @@ pub(super) fn show(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
         }
         return show_plan(desk, args);
     }
-    let entry = desk.store()?.find_run(&args.what)?;
+    let store = desk.store()?;
+    let entry = match store.find_run(&args.what) {
+        Ok(entry) => entry,
+        // A part of an id does not say what it is a part of.
+        Err(_) if !args.verify && store.load_plan(&args.what).is_ok() => {
+            return show_plan(desk, args);
+        }
+        Err(problem) => return Err(problem.into()),
+    };
     if args.verify {
-        verify(desk, &entry)
+        verify(desk, &entry, args.output)
     } else {
         report::show(desk, &report::of(&entry)?, args.output);
         Ok(Exit::Done)
@@ -54,24 +62,48 @@ fn show_plan(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
 }
 
 /// Checks the journal; what is wrong with it is data, and the exit code says so.
-fn verify(desk: &Desk, entry: &RunEntry) -> Result<Exit, Failure> {
+fn verify(desk: &Desk, entry: &RunEntry, form: Form) -> Result<Exit, Failure> {
     let found = journal::verify(&entry.journal)?;
-    desk.printer.data(&format!(
-        "{}: {} records",
-        entry.journal.display(),
-        found.records
-    ));
+    let end = journal::read(&entry.journal)
+        .map(|recorded| recorded.end)
+        .ok();
+    let mut lines: Vec<String> = found.breaks.iter().map(ToString::to_string).collect();
+    let whole = lines.is_empty();
     if let Some(torn) = &found.torn {
-        desk.printer.data(&format!(
+        lines.push(format!(
             "line {}: {} (a crash leaves this; tolerated)",
             torn.line, torn.why
         ));
     }
-    for found in &found.breaks {
-        desk.printer.data(&found.to_string());
+    if matches!(end, Some(JournalEnd::Open)) {
+        lines.push(
+            "it ends without the end of the run: the run goes on, it died, or lines are missing"
+                .to_owned(),
+        );
     }
-    if found.breaks.is_empty() {
-        desk.printer.success("the chain of hashes is whole");
+    let journal = entry.journal.display();
+    match form {
+        Form::Text => {
+            desk.printer
+                .data(&format!("{journal}: {} records", found.records));
+            for line in &lines {
+                desk.printer.data(line);
+            }
+            if whole {
+                desk.printer.data("the chain of hashes is whole");
+            }
+        }
+        Form::Json => desk.printer.data(
+            &serde_json::json!({
+                "journal": journal.to_string(),
+                "records": found.records,
+                "whole": whole,
+                "findings": lines,
+            })
+            .to_string(),
+        ),
+    }
+    if whole {
         return Ok(Exit::Done);
     }
     Err(Failure::Problem(

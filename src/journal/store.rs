@@ -292,11 +292,16 @@ where
     let prefix = kept.prefix();
     let start = format!("{prefix}{}", wanted.strip_prefix(prefix).unwrap_or(wanted));
     let newest: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    let fits = |id: &Id| id.to_string().starts_with(&start);
-    let mut fitting: Vec<Id> = ids
+    let (starting, others): (Vec<Id>, Vec<Id>) = ids
         .into_iter()
-        .filter(|id| !wanted.is_empty() && fits(id))
-        .collect();
+        .filter(|id| !wanted.is_empty() && id.to_string().contains(wanted.trim()))
+        .partition(|id| id.to_string().starts_with(&start));
+    // Whoever types the start of an id means that; a part from its middle is the second guess.
+    let mut fitting = if starting.is_empty() {
+        others
+    } else {
+        starting
+    };
     if let Some(exact) = fitting.iter().position(|id| id.to_string() == start) {
         return Ok(fitting.swap_remove(exact));
     }

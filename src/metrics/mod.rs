@@ -42,9 +42,11 @@ pub enum TrafficMetric {
     ErrorRate,
     /// Requests a second that were answered. A number.
     Throughput,
-    /// Requests with these statuses in the window: `503`, or a class such as `5xx`. A number.
+    /// Requests with these statuses in the window: `503`, or a class such as `5xx`. A number; no
+    /// data where not one request was answered.
     Status(StatusClass),
-    /// Latency from the intended start, of all that finished, failed or not. A duration in seconds.
+    /// Latency from the intended start, of all that finished, failed or not, but for connections
+    /// that were refused or broke: those have none. A duration in seconds.
     /// A request that could not be sent is as slow as a time-out; one under way counts with its age
     /// once it is older than the rest of the figure.
     Latency(Quantile),

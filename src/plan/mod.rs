@@ -33,7 +33,7 @@ pub use drift::{Difference, differences};
 pub use lint::lint;
 pub use load::{Loaded, load_experiment};
 pub use problems::{DocumentError, DocumentProblem};
-pub use resolve::{DocumentSource, Plan, PlannedStep, PolicyIdentity, Resolution, resolve};
+pub use resolve::{DocumentSource, Plan, PlannedStep, PolicyIdentity, Resolution, draft, resolve};
 pub use schema::experiment_schema;
 pub use source::{Source, read_source};
 pub use tree::Spans;

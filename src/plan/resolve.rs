@@ -79,11 +79,9 @@ pub struct PlannedStep {
     pub prepared: Prepared,
 }
 
-/// What `resolve` needs besides the document.
+/// What a plan says besides its document.
 #[derive(Debug, Clone)]
-pub struct Resolution<'a> {
-    /// The clients that ask the world.
-    pub clients: &'a Clients,
+pub struct Resolution {
     /// Who asks.
     pub requester: Person,
     /// Now.
@@ -94,20 +92,36 @@ pub struct Resolution<'a> {
     pub replay_of: Option<RunId>,
 }
 
+/// A plan of which no step is resolved yet: what the document alone says, for a policy that is asked
+/// before the world is.
+pub fn draft(
+    experiment: Experiment,
+    source: DocumentSource,
+    variables: BTreeMap<String, UsedVariable>,
+    with: Resolution,
+) -> Plan {
+    Plan {
+        format: FORMAT,
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+        created: with.now,
+        requester: with.requester,
+        source,
+        variables,
+        experiment,
+        steps: Vec::new(),
+        policy: with.policy,
+        replay_of: with.replay_of,
+    }
+}
+
 /// Resolves every step; nothing is written to the world.
 ///
 /// # Errors
 /// The first step that the world says no to, named.
-pub async fn resolve(
-    experiment: Experiment,
-    source: DocumentSource,
-    variables: BTreeMap<String, UsedVariable>,
-    with: Resolution<'_>,
-) -> Result<Plan, Problem> {
-    let mut steps = Vec::with_capacity(experiment.steps.len());
-    for step in &experiment.steps {
-        let driver =
-            faults::driver_for(&step.fault, with.clients).map_err(|why| at(&step.name, why))?;
+pub async fn resolve(draft: Plan, clients: &Clients) -> Result<Plan, Problem> {
+    let mut steps = Vec::with_capacity(draft.experiment.steps.len());
+    for step in &draft.experiment.steps {
+        let driver = faults::driver_for(&step.fault, clients).map_err(|why| at(&step.name, why))?;
         let prepared = driver
             .prepare(&step.fault, &Owner::Plan)
             .await
@@ -117,18 +131,7 @@ pub async fn resolve(
             prepared,
         });
     }
-    Ok(Plan {
-        format: FORMAT,
-        tool: env!("CARGO_PKG_VERSION").to_owned(),
-        created: with.now,
-        requester: with.requester,
-        source,
-        variables,
-        experiment,
-        steps,
-        policy: with.policy,
-        replay_of: with.replay_of,
-    })
+    Ok(Plan { steps, ..draft })
 }
 
 fn at(step: &str, mut problem: Problem) -> Problem {

@@ -338,7 +338,8 @@ impl Engine {
                 self.enter(Trigger::UndoDeadline);
                 return;
             }
-            self.wait_out(pause).await;
+            let left = deadline.saturating_duration_since(Instant::now());
+            self.wait_out(pause.min(left)).await;
             pause = (pause * 2).min(UNDO_PAUSES.1);
         }
     }

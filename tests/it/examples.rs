@@ -11,7 +11,7 @@ use chaos_gameday::model::approval::Person;
 use chaos_gameday::model::ids::Digest;
 use chaos_gameday::model::units::Span;
 use chaos_gameday::plan::{
-    DocumentSource, Loaded, Resolution, Source, Variables, experiment_schema, lint,
+    DocumentSource, Loaded, Resolution, Source, Variables, draft, experiment_schema, lint,
     load_experiment, read_source, resolve,
 };
 use chaos_gameday::policy::{Facts, Finding, OwnSandbox, built_in, evaluate};
@@ -54,7 +54,6 @@ async fn findings(file: &str, bench: &Bench, own: Option<&OwnSandbox>) -> Vec<Fi
         text: source.text,
     };
     let with = Resolution {
-        clients: &bench.clients,
         requester: Person {
             user: "sam".to_owned(),
             host: "desk".to_owned(),
@@ -63,7 +62,11 @@ async fn findings(file: &str, bench: &Bench, own: Option<&OwnSandbox>) -> Vec<Fi
         policy: policy.identity(),
         replay_of: None,
     };
-    let plan = resolve(loaded.experiment, document, loaded.used, with).await;
+    let plan = resolve(
+        draft(loaded.experiment, document, loaded.used, with),
+        &bench.clients,
+    )
+    .await;
     evaluate(&Facts {
         plan: &plan.unwrap_or_else(|problem| panic!("{file}: {problem:?}")),
         policy: &policy,

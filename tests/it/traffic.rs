@@ -259,13 +259,30 @@ async fn no_answer_in_time_is_a_failure_as_slow_as_the_time_out() {
 }
 
 #[tokio::test]
-async fn a_dead_target_is_all_errors_and_no_blindness() {
+async fn a_dead_target_is_all_errors_and_says_nothing_of_answers() {
     let (errors, throughput, summary) = ten_requests_to(nobody().await).await;
     assert_eq!((errors, throughput), (Some(1.0), Some(0.0)));
     assert_eq!(
         (summary.connection_failed, summary.by_status.len()),
         (summary.sent, 0)
     );
+}
+
+#[tokio::test]
+async fn where_nobody_answers_neither_statuses_nor_latencies_are_known() {
+    let source = started(spec(format!("http://{}/", nobody().await))).await;
+    until("an error", || async {
+        read(&source, &ERRORS).await == Some(1.0)
+    })
+    .await;
+    let status = TrafficMetric::Status(StatusClass::Exactly(502));
+    for metric in [status, TrafficMetric::Latency(Quantile::P99)] {
+        let reading = source.read(&Metric::Traffic(metric.clone())).await;
+        let Reading::NoData { why } = reading else {
+            panic!("{metric:?}: {reading:?}");
+        };
+        assert!(why.starts_with("none of the last "), "{why}");
+    }
 }
 
 #[tokio::test]

@@ -58,7 +58,9 @@ impl Ledger {
     fn record(&mut self, now: Instant, fate: Fate, latency: Duration) {
         self.window.record(now, fate, latency);
         self.counts.record(fate);
-        self.latencies.record(latency);
+        if fate.has_latency() {
+            self.latencies.record(latency);
+        }
     }
 
     pub(super) fn read(&self, metric: &TrafficMetric, now: Instant) -> Reading {
@@ -72,7 +74,7 @@ impl Ledger {
                 self.latency(*quantile, now).map(|it| it.as_secs_f64())
             }
         };
-        figure.map_or_else(|| self.nothing(), Reading::from_number)
+        figure.map_or_else(|| self.nothing(now), Reading::from_number)
     }
 
     /// The latency at a quantile, over what finished and over what is under way for longer than that.
@@ -103,15 +105,22 @@ impl Ledger {
         (!known.is_empty()).then(|| known.at(quantile))
     }
 
-    fn nothing(&self) -> Reading {
-        let under_way = self.in_flight.len();
-        let why = if self.latencies.is_empty() {
-            format!("no request has finished yet, {under_way} are under way")
-        } else {
-            format!(
-                "no request finished in the last {}, {under_way} are under way",
+    fn nothing(&self, now: Instant) -> Reading {
+        let under_way = match self.in_flight.len() {
+            1 => "1 is under way".to_owned(),
+            count => format!("{count} are under way"),
+        };
+        let why = match self.window.unanswered(now) {
+            Some(count) => {
+                format!("none of the last {count} requests was answered, {under_way}")
+            }
+            None if self.counts.finished() == 0 => {
+                format!("no request has finished yet, {under_way}")
+            }
+            None => format!(
+                "no request finished in the last {}, {under_way}",
                 self.length
-            )
+            ),
         };
         Reading::NoData { why }
     }

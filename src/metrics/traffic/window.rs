@@ -34,6 +34,16 @@ pub enum Fate {
     Dropped,
 }
 
+impl Fate {
+    /// Whether how long it took says anything: a refused connection is no fast answer.
+    pub(super) fn has_latency(self) -> bool {
+        match self {
+            Self::Answered(_) | Self::TimedOut | Self::Dropped => true,
+            Self::ConnectionFailed => false,
+        }
+    }
+}
+
 /// How many requests met which fate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Counts {
@@ -182,7 +192,9 @@ impl TrafficWindow {
         // A result older than the whole ring (its task was kept waiting) has no place any more.
         if slice.number == number {
             slice.counts.record(fate);
-            slice.latencies.record(latency);
+            if fate.has_latency() {
+                slice.latencies.record(latency);
+            }
         }
     }
 
@@ -201,13 +213,20 @@ impl TrafficWindow {
             .filter(|throughput| throughput.is_finite())
     }
 
-    /// Answers with these statuses; `None`: nothing finished.
+    /// Answers with these statuses; `None`: nothing was answered, so nothing is known of answers.
     pub fn answers(&self, class: StatusClass, now: Instant) -> Option<u64> {
         let counts = self.counts(now);
-        (counts.finished() > 0).then(|| counts.matching(class))
+        (counts.answered() > 0).then(|| counts.matching(class))
     }
 
-    /// The latency at a quantile of what finished; `None`: nothing finished.
+    /// How many finished without an answer, when none was answered.
+    pub(super) fn unanswered(&self, now: Instant) -> Option<u64> {
+        let counts = self.counts(now);
+        (counts.finished() > 0 && counts.answered() == 0).then(|| counts.finished())
+    }
+
+    /// The latency at a quantile of what finished, but for connections that failed: they have none.
+    /// `None`: nothing else finished.
     pub fn latency(&self, quantile: Quantile, now: Instant) -> Option<Duration> {
         let latencies = self.latencies(now);
         (!latencies.is_empty()).then(|| latencies.at(quantile))

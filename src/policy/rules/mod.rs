@@ -9,6 +9,7 @@ mod production;
 
 use super::built_in::Policy;
 use super::finding::{Finding, Severity};
+use crate::metrics::Metric;
 use crate::plan::Plan;
 
 /// What a rule may look at.
@@ -34,26 +35,38 @@ pub struct OwnSandbox {
 impl OwnSandbox {
     /// Whether a plan touches nothing but this sandbox.
     pub fn holds(&self, plan: &Plan) -> bool {
-        let at_home = plan
-            .worlds()
-            .iter()
-            .all(|world| world.endpoint == self.aws_url);
+        self.outside(plan).is_none()
+    }
+
+    /// The first thing that a plan touches outside this sandbox.
+    pub fn outside(&self, plan: &Plan) -> Option<String> {
+        let worlds = plan.worlds();
+        let world = worlds.iter().find(|world| world.endpoint != self.aws_url);
+        let world = world.map(|world| format!("the endpoint {}", world.endpoint));
         let traffic = plan.experiment.metrics.traffic.as_ref();
-        let runs_programs = plan
-            .experiment
+        let traffic = traffic.filter(|spec| !self.serves(&spec.url));
+        let traffic = traffic.map(|spec| format!("the traffic to {}", spec.url));
+        world.or(traffic).or_else(|| self.program_outside(plan))
+    }
+
+    fn serves(&self, url: &str) -> bool {
+        let rest = url.strip_prefix(&self.app_url);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+    }
+
+    fn program_outside(&self, plan: &Plan) -> Option<String> {
+        plan.experiment
             .slos
             .iter()
-            .any(|gauged| match &gauged.metric {
-                crate::metrics::Metric::Command(command) => !self.answers(&command.argv),
-                crate::metrics::Metric::Traffic(_)
-                | crate::metrics::Metric::Prometheus(_)
-                | crate::metrics::Metric::Simulated(_) => false,
-            });
-        let traffic_at_home = traffic.is_none_or(|spec| {
-            let rest = spec.url.strip_prefix(&self.app_url);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
-        });
-        at_home && traffic_at_home && !runs_programs
+            .find_map(|gauged| match &gauged.metric {
+                Metric::Command(command) if !self.answers(&command.argv) => {
+                    Some(format!("the command of `{}`", gauged.slo.name))
+                }
+                Metric::Command(_)
+                | Metric::Traffic(_)
+                | Metric::Prometheus(_)
+                | Metric::Simulated(_) => None,
+            })
     }
 
     /// Whether it is the one program that cannot hurt anybody: this binary, asking this sandbox for
