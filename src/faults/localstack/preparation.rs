@@ -119,6 +119,7 @@ fn warnings(fault: &LocalStackFault, survey: &Survey) -> Vec<String> {
     for (index, rule) in fault.faults.iter().enumerate() {
         warnings.extend(breadth(index, rule));
         warnings.extend(unknown_service(index, rule, survey));
+        warnings.extend(unusual_region(index, rule));
         warnings.extend(hidden_by_retries(index, rule));
     }
     if !fault.faults.is_empty() {
@@ -174,6 +175,37 @@ fn unknown_service(index: usize, rule: &FaultRule, survey: &Survey) -> Option<St
     ))
 }
 
+const AREAS: &[&str] = &["af", "ap", "ca", "cn", "eu", "il", "me", "mx", "sa", "us"];
+const DIRECTIONS: &[&str] = &[
+    "central",
+    "east",
+    "north",
+    "northeast",
+    "northwest",
+    "south",
+    "southeast",
+    "southwest",
+    "west",
+];
+
+/// A misspelt region matches no call, and the run looks as if the service stood the fault.
+fn unusual_region(index: usize, rule: &FaultRule) -> Option<String> {
+    let region = rule.region.as_deref()?;
+    let parts: Vec<&str> = region.split('-').collect();
+    let usual = match parts.as_slice() {
+        [area, .., direction, number] => {
+            AREAS.contains(area)
+                && DIRECTIONS.contains(direction)
+                && number.len() == 1
+                && number.chars().all(|digit| digit.is_ascii_digit())
+        }
+        _ => false,
+    };
+    (!usual).then(|| {
+        format!("faults[{index}]: `{region}` looks like no AWS region, so the rule may never match")
+    })
+}
+
 /// The probability is drawn for each HTTP attempt, and SDKs make three by default.
 fn hidden_by_retries(index: usize, rule: &FaultRule) -> Option<String> {
     (rule.probability < 1.0).then(|| {
@@ -184,4 +216,27 @@ fn hidden_by_retries(index: usize, rule: &FaultRule) -> Option<String> {
             percentage(seen)
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_that_can_hardly_be_one_is_warned_about() {
+        for (region, warned) in [
+            ("us-east-1", false),
+            ("ap-southeast-2", false),
+            ("us-gov-west-1", false),
+            ("us-iso-east-1", false),
+            ("us-esat-1", true),
+            ("useast1", true),
+            ("xx-east-1", true),
+            ("eu-west-11", true),
+        ] {
+            let rule: FaultRule =
+                serde_json::from_value(serde_json::json!({"region": region})).expect("a rule");
+            assert_eq!(unusual_region(0, &rule).is_some(), warned, "{region}");
+        }
+    }
 }
