@@ -68,7 +68,12 @@ impl Engine {
                     .map(|()| prepared)
             });
         let undo = match prepared.and_then(|prepared| self.still_healthy().map(|()| prepared)) {
-            Ok(prepared) => prepared.undo,
+            Ok(prepared) => {
+                for message in prepared.warnings {
+                    self.record(Event::Warned { message });
+                }
+                prepared.undo
+            }
             Err(problem) => {
                 self.end(Cause::NotPrepared {
                     why: problem.message,
