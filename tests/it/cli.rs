@@ -7,6 +7,7 @@ mod completing;
 mod documents;
 mod evidence;
 mod help;
+mod hints;
 mod misbehaving;
 mod outcomes;
 mod pipes;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{FAULT_IS_IN, FOR_THE_SANDBOX, Scene, approve, ends_clean, report};
 use crate::support::process::Place;
+use crate::support::process::Running;
 use crate::support::sandbox::Bench;
 use crate::support::target::{Behaviour, Target};
 
@@ -104,4 +105,27 @@ async fn two_runs_on_one_endpoint_cannot_start() {
     assert_eq!(scene.ours().len(), 1, "the first run's rule still stands");
     first.signal(rustix::process::Signal::INT);
     ends_clean(&scene, first.ended().await, 5, "aborted");
+}
+
+/// A person's terminal and a cron job, or two shells of a build tool, often have temporary folders of
+/// their own; the target that both would break is one and the same.
+#[tokio::test]
+async fn two_runs_with_temporary_folders_of_their_own_cannot_start_either() {
+    let scene = Scene::new().await;
+    let plan = scene.approved_plan(&["HOLD=10s"]).await;
+    let elsewhere = |name: &str| {
+        let temporary = scene.place.path(name);
+        std::fs::create_dir(&temporary).unwrap();
+        let mut command = scene.place.command(&["run", &plan]);
+        command
+            .env_remove("XDG_RUNTIME_DIR")
+            .env("TMPDIR", temporary);
+        Running::of(command)
+    };
+    let mut first = elsewhere("one");
+    first.says("baseline").await;
+    let second = elsewhere("two").ended().await;
+    first.signal(rustix::process::Signal::INT);
+    first.ended().await.exits(5);
+    second.exits(3).tells("another run is under way");
 }
