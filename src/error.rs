@@ -133,6 +133,9 @@ impl From<Refusal> for Failure {
             Refusal::VoidApproval(ApprovalFlaw::OtherDigest) => {
                 unapproved("the approval is for another version of this plan")
             }
+            Refusal::VoidApproval(ApprovalFlaw::TooLong) => {
+                unapproved("the approval counts for longer than the policy lets it")
+            }
             Refusal::VoidApproval(ApprovalFlaw::FromTheFuture) => {
                 unapproved("the approval was given in the future: a clock was set back")
             }

@@ -7,7 +7,6 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use crate::model::approval::Person;
@@ -136,34 +135,19 @@ fn state_dir(flag: Option<PathBuf>) -> Result<Setting<PathBuf>, Problem> {
     })
 }
 
+/// One place for each user of this machine, whatever a shell's other variables say: locks that two
+/// shells keep in two places lock nothing.
 fn lock_dir() -> Setting<PathBuf> {
-    let runtime = variable("XDG_RUNTIME_DIR").map(PathBuf::from);
-    lock_dir_in(
-        runtime,
-        std::env::temp_dir(),
-        rustix::process::geteuid().as_raw(),
-    )
-}
-
-/// The runtime folder where this user has one, else a folder of their own among the temporary ones.
-fn lock_dir_in(runtime: Option<PathBuf>, temporary: PathBuf, user: u32) -> Setting<PathBuf> {
-    // The XDG specification: absolute, and owned by the user; `sudo` may hand on another's.
-    let ours = |base: &PathBuf| {
-        let found = std::fs::metadata(base);
-        base.is_absolute() && found.is_ok_and(|found| found.is_dir() && found.uid() == user)
-    };
-    if let Some(base) = runtime.filter(ours) {
+    let named = variable("CHAOS_LOCK_DIR").map(PathBuf::from);
+    if let Some(value) = named.filter(|path| path.is_absolute()) {
         return Setting {
-            value: base.join("chaos/locks"),
-            origin: Origin::Environment("XDG_RUNTIME_DIR"),
+            value,
+            origin: Origin::Environment("CHAOS_LOCK_DIR"),
         };
     }
-    // A relative TMPDIR would be another folder for every working folder.
-    let base = Some(temporary).filter(|path| path.is_absolute());
+    let user = rustix::process::geteuid().as_raw();
     Setting {
-        value: base
-            .unwrap_or_else(|| PathBuf::from("/tmp"))
-            .join(format!("chaos-{user}/locks")),
+        value: PathBuf::from(format!("/tmp/chaos-{user}/locks")),
         origin: Origin::Default,
     }
 }
@@ -196,36 +180,5 @@ fn person() -> Person {
             .nodename()
             .to_string_lossy()
             .into_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn locks_are_in_the_runtime_folder_if_it_is_the_users_own() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let own = folder.path().to_path_buf();
-        let user = rustix::process::geteuid().as_raw();
-        let found = |runtime: Option<&PathBuf>, temporary: &str, user: u32| {
-            let setting = lock_dir_in(runtime.cloned(), PathBuf::from(temporary), user);
-            (setting.value, setting.origin)
-        };
-        let runtime = Origin::Environment("XDG_RUNTIME_DIR");
-        let below = |user: u32| PathBuf::from(format!("/t/chaos-{user}/locks"));
-        assert_eq!(
-            found(Some(&own), "/t", user),
-            (own.join("chaos/locks"), runtime)
-        );
-        for unfit in [None, Some(&own.join("missing")), Some(&PathBuf::from("."))] {
-            assert_eq!(found(unfit, "/t", user), (below(user), Origin::Default));
-        }
-        assert_eq!(
-            found(Some(&own), "/t", user + 1),
-            (below(user + 1), Origin::Default)
-        );
-        let fixed = PathBuf::from(format!("/tmp/chaos-{user}/locks"));
-        assert_eq!(found(None, "t", user), (fixed, Origin::Default));
     }
 }

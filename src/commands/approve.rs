@@ -46,7 +46,7 @@ pub(super) fn ask(
 ) -> Result<Approval, Failure> {
     let most = policy.approval_counts_for;
     let valid_for = valid_for.unwrap_or(most);
-    if valid_for > most {
+    if valid_for == Span::ZERO || valid_for > most {
         return Err(Failure::Problem(
             Problem::new(
                 ProblemKind::Invalid,

@@ -19,12 +19,16 @@ use crate::model::decision::Cause;
 use crate::model::ids::RunId;
 use crate::model::outcome::Outcome;
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::units::Span;
 use crate::plan::Plan;
 use crate::policy::{self, AdmittedPlan, Facts, OwnSandbox, Severity};
 use crate::run::{Clock, Gauge, Kit, Runner, Settlement, Timing};
 use crate::session::{self, Executed, Screen, Stage};
 use crate::view::prompt::{self, Answer};
 use crate::view::{self, Shape};
+
+/// Less would call a platform stuck that is only busy.
+const SHORTEST_UNDO: Span = Span::from_secs(1);
 
 /// How a run is to be conducted.
 pub(super) struct Conduct<'a> {
@@ -61,6 +65,15 @@ pub(super) async fn conduct(
     planned: Planned,
     conduct: Conduct<'_>,
 ) -> Result<Conducted, Failure> {
+    if conduct.args.undo_timeout < SHORTEST_UNDO {
+        return Err(Failure::Problem(
+            Problem::new(
+                ProblemKind::Invalid,
+                format!("an undo cannot be proven within {}", conduct.args.undo_timeout),
+            )
+            .hint(format!("give `--undo-timeout` {SHORTEST_UNDO} or more")),
+        ));
+    }
     let store = desk.store()?;
     let text = planned.stored.to_text()?;
     // Before anybody is asked: a yes to what cannot start would be a yes for nothing.

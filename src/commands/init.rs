@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Span;
 use crate::plan::template::{Answers, text};
-use crate::plan::{Source, Variables, lint, load_experiment};
+use crate::plan::{Source, Variables, load_experiment};
 use crate::sandbox::{DEFAULT_APP_PORT, DEFAULT_AWS_PORT};
 use crate::view::prompt;
 
@@ -29,8 +29,7 @@ pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
         text: text(&answers),
     };
     // What is written must load: a bad answer is told now, underlined, not at the next command.
-    let loaded = load_experiment(&source, &Variables::default())?;
-    lint(&source, &loaded)?;
+    load_experiment(&source, &Variables::default())?;
     write_new(&file, &source.text)?;
     desk.printer.success(&format!("wrote {}", file.display()));
     if answers.is_for_the_sandbox() {

@@ -62,7 +62,6 @@ pub(super) async fn make(
     draft: Draft<'_>,
 ) -> Result<Planned, Failure> {
     let loaded = load_experiment(draft.source, &draft.variables)?;
-    crate::plan::lint(draft.source, &loaded)?;
     let policy = policy::built_in();
     let source = DocumentSource {
         name: draft.source.name.clone(),

@@ -73,7 +73,7 @@ fn refuse_foreign(path: &Path) -> Result<(), Problem> {
 
 fn elsewhere(problem: Problem) -> Problem {
     problem.hint(
-        "clear that place, or set XDG_RUNTIME_DIR to a folder of yours, the same for every run",
+        "clear that place, or set CHAOS_LOCK_DIR to a folder of yours, the same for every run",
     )
 }
 

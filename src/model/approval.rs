@@ -63,6 +63,8 @@ pub enum ApprovalFlaw {
     Expired,
     /// It was given in the future: a clock was set back.
     FromTheFuture,
+    /// It counts for longer than the policy lets one count.
+    TooLong,
 }
 
 /// Clocks of two machines may differ by so much.

@@ -13,7 +13,7 @@ use serde_json::{Map, Number, Value};
 use super::fields::{Fields, Refused};
 use super::problems::{Found, Problems};
 use super::scalar::{Origin, Resolved, Scalar};
-use super::tree::{Content, Entry, Node, key_path};
+use super::tree::{Content, Entry, Node, Spans, key_path};
 use super::words::{listed, suggestion};
 use crate::model::problem::Problem;
 use crate::model::units::Span;
@@ -46,6 +46,23 @@ impl<'t> Cursor<'t> {
     /// Writes down that something is wrong here.
     pub(crate) fn report(&self, message: impl Into<String>, help: impl Into<String>) {
         self.report_with(message, help, None);
+    }
+
+    /// Writes down that something is wrong at a path below this place.
+    pub(crate) fn report_below(&self, below: &str, problem: Problem) {
+        let spans = Spans::new(self.node.clone());
+        let place = spans.nearest(below);
+        let path = match below {
+            "" => self.path.clone(),
+            below => format!("{}.{below}", self.path),
+        };
+        self.problems.add(Found {
+            message: problem.message,
+            help: problem.hint,
+            place: Some(place.unwrap_or_else(|| self.node.span.clone())),
+            path,
+            also: None,
+        });
     }
 
     /// As [`Self::report`], with a second place that has to do with it.

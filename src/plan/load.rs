@@ -48,7 +48,7 @@ impl DocumentKind {
         match self {
             Self::Experiment => "`chaos plan FILE` takes it",
             Self::GameDay => "name one of the experiments that it lists",
-            Self::Policy => "give it with `--policy`, and name an experiment here",
+            Self::Policy => "this version reads no policy files yet; name an experiment",
         }
     }
 }

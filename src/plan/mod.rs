@@ -10,7 +10,6 @@ mod drift;
 mod experiment;
 pub(crate) mod fields;
 mod gauges;
-mod lint;
 pub mod load;
 mod offsets;
 mod parse;
@@ -30,7 +29,6 @@ pub(crate) mod words;
 
 pub use digest::{StoredPlan, canonical};
 pub use drift::{Difference, differences};
-pub use lint::lint;
 pub use load::{Loaded, load_experiment};
 pub use problems::{DocumentError, DocumentProblem};
 pub use resolve::{DocumentSource, Plan, PlannedStep, PolicyIdentity, Resolution, draft, resolve};

@@ -5,7 +5,7 @@ use super::document::{Step, Worlds};
 use super::fields::{Fields, Refused};
 use super::gauges::report_doubles;
 use super::words::suggestion;
-use crate::faults::{ChaosMeshFault, Fault, LocalStackFault};
+use crate::faults::{self, ChaosMeshFault, Fault, LocalStackFault};
 use crate::model::localstack::{FaultError, FaultRule};
 use crate::model::units::{Percent, Span};
 
@@ -127,7 +127,7 @@ fn localstack(cursor: &Cursor<'_>, on: Option<&Worlds>) -> Option<LocalStackFaul
     let latency = fields
         .optional("latency")
         .map(|cursor| cursor.span(MILLISECOND..=A_DAY));
-    Some(LocalStackFault {
+    let fault = LocalStackFault {
         endpoint: world
             .map(|world| world.endpoint.clone())
             .unwrap_or_default(),
@@ -139,7 +139,12 @@ fn localstack(cursor: &Cursor<'_>, on: Option<&Worlds>) -> Option<LocalStackFaul
             Some(latency) => Some(latency?),
             None => None,
         },
-    })
+    };
+    // What the platform would refuse, or quietly misread, is told together with all the rest.
+    for finding in faults::lint(&fault) {
+        cursor.report_below(&finding.path, finding.problem);
+    }
+    Some(fault)
 }
 
 /// The Chaos API has this field, and it is how we know our rules from others'.

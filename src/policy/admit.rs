@@ -1,7 +1,8 @@
 //! From a plan, its findings and an approval to the only thing that a run takes.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
+use super::built_in::Policy;
 use super::finding::{Finding, Severity};
 use super::rules::{Facts, evaluate};
 use crate::model::approval::{Approval, ApprovalFlaw, ApprovalMode, Person};
@@ -87,11 +88,12 @@ pub fn admit(
     let approval = match approvals
         .iter()
         .filter(|approval| approval.mode == ApprovalMode::Typed)
+        .filter(|approval| !counts_too_long(approval, facts.policy))
         .find(|approval| approval.check(&stored.digest, now).is_ok())
     {
         Some(approval) => approval.clone(),
         None if !needs_person => not_needed(&stored, now, requester),
-        None => return Err(flaw_of(&stored, approvals, now)),
+        None => return Err(flaw_of(&stored, approvals, facts.policy, now)),
     };
     Ok(AdmittedPlan { stored, approval })
 }
@@ -109,8 +111,23 @@ fn not_needed(stored: &StoredPlan, now: Timestamp, requester: &Person) -> Approv
     }
 }
 
-fn flaw_of(stored: &StoredPlan, approvals: &[Approval], now: Timestamp) -> Refusal {
+/// Whatever the file says, an approval counts no longer than the policy lets it.
+fn counts_too_long(approval: &Approval, policy: &Policy) -> bool {
+    let counts_for = approval.expires_at.duration_since(approval.approved_at);
+    let most = policy.approval_counts_for.as_duration();
+    counts_for > SignedDuration::try_from(most).unwrap_or(SignedDuration::MAX)
+}
+
+fn flaw_of(
+    stored: &StoredPlan,
+    approvals: &[Approval],
+    policy: &Policy,
+    now: Timestamp,
+) -> Refusal {
     let latest = approvals.iter().max_by_key(|approval| approval.approved_at);
+    if latest.is_some_and(|latest| counts_too_long(latest, policy)) {
+        return Refusal::VoidApproval(ApprovalFlaw::TooLong);
+    }
     match latest.map(|approval| approval.check(&stored.digest, now)) {
         Some(Err(flaw)) => Refusal::VoidApproval(flaw),
         Some(Ok(())) | None => Refusal::Unapproved,

@@ -79,6 +79,7 @@ pub fn show_approvals(
             Ok(()) => "counts",
             Err(ApprovalFlaw::Expired) => "expired",
             Err(ApprovalFlaw::OtherDigest) => "is for another version of the plan",
+            Err(ApprovalFlaw::TooLong) => "counts for longer than the policy lets it",
             Err(ApprovalFlaw::FromTheFuture) => "was given in the future: a clock was set back",
         };
         let reason = approval

@@ -33,6 +33,18 @@ const SERVICE_ALIASES: &[(&str, &str)] = &[
 
 type Fits = fn(char) -> bool;
 
+/// What a rule without this field matches.
+fn left_out(what: &str) -> String {
+    match what {
+        "region" => {
+            "leave it out: `on.localstack.region` is then written in, or every one matches where that \
+             has none"
+                .to_owned()
+        }
+        what => format!("leave the {what} out to match every one"),
+    }
+}
+
 pub(super) fn region(path: &str, region: &str) -> Option<LintFinding> {
     let fits: Fits = |c| c.is_ascii_alphanumeric() || c == '-';
     spelling(path, "region", region, fits)
@@ -126,14 +138,14 @@ fn spelling(path: &str, what: &str, text: &str, fits: Fits) -> Option<LintFindin
         return Some(LintFinding::new(
             path.to_owned(),
             format!("the {what} is empty"),
-            format!("leave the {what} out to match every one"),
+            left_out(what),
         ));
     }
     let bad = text.chars().find(|c| !fits(*c))?;
     let (message, hint) = match bad {
         '*' | '?' => (
             format!("the {what} `{text}` has a wildcard, and the Chaos API knows none"),
-            format!("leave the {what} out to match every one, or write one rule for each"),
+            format!("write one rule for each, or {}", left_out(what)),
         ),
         _ => (
             format!(

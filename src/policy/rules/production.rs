@@ -1,6 +1,7 @@
 //! Nothing that smells of production is touched.
 
 use super::{Facts, Found};
+use crate::metrics::Metric;
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     let experiment = &facts.plan.experiment;
@@ -13,6 +14,18 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     }
     if let Some(spec) = &experiment.metrics.traffic {
         places.push(("metrics.traffic.url".to_owned(), spec.url.clone()));
+    }
+    let headers = experiment.metrics.traffic.iter().flat_map(|spec| &spec.headers);
+    for (key, value) in headers {
+        places.push((format!("metrics.traffic.headers.{key}"), value.clone()));
+    }
+    for (index, gauged) in experiment.slos.iter().enumerate() {
+        match &gauged.metric {
+            Metric::Command(command) => {
+                places.push((format!("slos[{index}].command"), command.argv.join(" ")));
+            }
+            Metric::Traffic(_) | Metric::Prometheus(_) | Metric::Simulated(_) => {}
+        }
     }
     for (key, value) in &experiment.labels {
         places.push((format!("metadata.labels.{key}"), format!("{key} {value}")));

@@ -118,7 +118,7 @@ async fn two_runs_with_temporary_folders_of_their_own_cannot_start_either() {
         std::fs::create_dir(&temporary).unwrap();
         let mut command = scene.place.command(&["run", &plan]);
         command
-            .env_remove("XDG_RUNTIME_DIR")
+            .env_remove("CHAOS_LOCK_DIR")
             .env("TMPDIR", temporary);
         Running::of(command)
     };

@@ -81,7 +81,7 @@ fn locks_are_kept_in_no_folder_that_somebody_else_could_exchange() {
         assert!(
             problem
                 .hint
-                .is_some_and(|hint| hint.contains("XDG_RUNTIME_DIR"))
+                .is_some_and(|hint| hint.contains("CHAOS_LOCK_DIR"))
         );
     }
 }

@@ -118,7 +118,7 @@ async fn two_runs_with_a_latency_each_leave_none_behind() {
 
     let plan = approved(&other, &by_name, "latency: 30ms").await;
     let mut second = other.command(&["run", &plan]);
-    second.env("XDG_RUNTIME_DIR", one.runtime());
+    second.env("CHAOS_LOCK_DIR", one.runtime());
     let refused = Running::of(second).ended().await.exits(3);
     refused.tells(&format!("another run is under way on {by_name}"));
 

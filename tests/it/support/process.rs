@@ -100,7 +100,7 @@ impl Place {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.home())
             .env("CHAOS_STATE_DIR", self.state())
-            .env("XDG_RUNTIME_DIR", self.runtime())
+            .env("CHAOS_LOCK_DIR", self.runtime())
             .env("USER", "tester")
             .env("LANG", "C.UTF-8")
             .env("TERM", "xterm-256color")
