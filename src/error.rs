@@ -100,7 +100,7 @@ fn document(printer: &Printer, error: &DocumentError) {
         if handler.render_report(&mut text, &placed).is_err() {
             text = format!("  {problem}");
         }
-        printer.insist(text.trim_end());
+        printer.insist(&format!("\n{}", text.trim_end()));
     }
 }
 

@@ -18,7 +18,7 @@ const LOCALSTACK: &str = "http://127.0.0.1:4566";
 
 pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(file) = &args.file {
-        must_be_new(file)?;
+        can_be_new(file)?;
     }
     let answers = if desk.printer.has_person() && !args.yes {
         ask(desk, args)?
@@ -157,7 +157,7 @@ impl Interview<'_> {
             let answers = from_flags(&tried, self.place);
             let accepted = put
                 .and_then(|()| check(&answers))
-                .and_then(|()| must_be_new(&file_of(&tried, &answers)));
+                .and_then(|()| can_be_new(&file_of(&tried, &answers)));
             match accepted {
                 Ok(()) => {
                     self.known = tried;
@@ -187,8 +187,14 @@ impl Interview<'_> {
         })
     }
 
-    fn ask_operation(&mut self) -> Result<(), Failure> {
-        let operation = self.proposed().operation;
+    /// The operation that is offered belongs to the service that is offered with it.
+    fn ask_operation(&mut self, offered: &Answers) -> Result<(), Failure> {
+        let answers = self.proposed();
+        let operation = if answers.service == offered.service {
+            offered.operation.clone()
+        } else {
+            answers.operation
+        };
         let operation = operation.unwrap_or_else(|| "all".to_owned());
         let question = "Which operation? (`all` for every one)";
         self.ask(question, &operation, |known, typed| {
@@ -211,7 +217,6 @@ fn ask(desk: &Desk, args: &InitArgs) -> Result<Answers, Failure> {
         interview.ask_place()?;
     }
     let offered = interview.proposed();
-    // The operation is one of the service's: without a service of their own both are proposed.
     if args.service.is_none() {
         interview.ask(
             "Which AWS service fails?",
@@ -223,7 +228,7 @@ fn ask(desk: &Desk, args: &InitArgs) -> Result<Answers, Failure> {
         )?;
     }
     if args.operation.is_none() {
-        interview.ask_operation()?;
+        interview.ask_operation(&offered)?;
     }
     if args.traffic.is_none() {
         let question = "Which URL shows the effect?";
@@ -260,11 +265,20 @@ fn cancelled() -> Problem {
     Problem::new(ProblemKind::Refused, "cancelled").hint("nothing was written")
 }
 
-/// Nothing is ever overwritten; whoever answers questions is told before them.
-fn must_be_new(file: &Path) -> Result<(), Problem> {
-    match file.symlink_metadata() {
-        Ok(_) => Err(exists(file)),
-        Err(_) => Ok(()),
+/// Nothing is ever overwritten, and no folder made; whoever answers questions is told before them.
+fn can_be_new(file: &Path) -> Result<(), Problem> {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    if file.symlink_metadata().is_ok() {
+        Err(exists(file))
+    } else if folder.is_dir() {
+        Ok(())
+    } else {
+        let folder = folder.display();
+        Err(unwritable(file, &format!("there is no folder {folder}"))
+            .hint(format!("make it first: `mkdir -p {folder}`")))
     }
 }
 
@@ -273,28 +287,22 @@ fn exists(file: &Path) -> Problem {
         .hint("name another file; nothing is ever overwritten")
 }
 
+fn unwritable(file: &Path, why: &str) -> Problem {
+    let message = format!("{} cannot be written: {why}", file.display());
+    Problem::new(ProblemKind::Invalid, message)
+}
+
 fn write_new(file: &Path, text: &str) -> Result<(), Problem> {
+    can_be_new(file)?;
     let written = std::fs::OpenOptions::new()
         .write(true)
         .create_new(true)
         .open(file)
         .and_then(|mut open| open.write_all(text.as_bytes()));
-    let Err(why) = written else { return Ok(()) };
-    match why.kind() {
-        ErrorKind::AlreadyExists => Err(exists(file)),
-        ErrorKind::NotFound => {
-            let folder = file.parent().unwrap_or(Path::new(".")).display();
-            let message = format!(
-                "{} cannot be written: there is no folder {folder}",
-                file.display()
-            );
-            Err(Problem::new(ProblemKind::Invalid, message)
-                .hint(format!("make it first: `mkdir -p {folder}`")))
+    written.map_err(|why| match why.kind() == ErrorKind::AlreadyExists {
+        true => exists(file),
+        false => {
+            unwritable(file, &why.to_string()).hint("name a file in a folder that you may write to")
         }
-        _ => Err(Problem::new(
-            ProblemKind::Invalid,
-            format!("{} cannot be written: {why}", file.display()),
-        )
-        .hint("name a file in a folder that you may write to")),
-    }
+    })
 }

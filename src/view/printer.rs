@@ -158,7 +158,7 @@ impl Printer {
 
     fn labelled(&self, margin: &str, (label, tone): (&str, Tone), text: &str) {
         let head = tone.paint(label, self.setup.colour(Stream::Stderr));
-        let indent = columns(margin) + columns(label) + CONTINUED;
+        let indent = columns(margin) + columns(label) + 1;
         let text = format!("{margin}{head} {}", sanitise(text));
         self.insist(&self.folded(&text, indent).join("\n"));
     }
