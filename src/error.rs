@@ -1,10 +1,12 @@
 //! Everything that ends a command early, and the one match from it to message, hint and exit code.
 
-use miette::{GraphicalReportHandler, GraphicalTheme};
+use std::fmt;
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 
 use crate::model::approval::ApprovalFlaw;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::{Difference, DocumentError};
+use crate::plan::{Difference, DocumentError, DocumentProblem};
 use crate::policy::{Finding, Refusal};
 use crate::view::{self, Colour, Glyphs, Printer, Stream};
 
@@ -68,7 +70,7 @@ impl Failure {
                     &problem.hint("make a new plan with `chaos plan`; nothing was injected"),
                 );
                 for difference in differences {
-                    printer.insist(&format!("  {}", view::sanitise(&difference.to_string())));
+                    printer.insist_item(&difference.to_string());
                 }
             }
             Self::Bug(why) => printer.error(
@@ -79,23 +81,57 @@ impl Failure {
     }
 }
 
-/// Every problem underlined in its source: drawn for a terminal, plain for a pipe.
+/// One headline, and below it every problem underlined in its source: drawn for a terminal, plain
+/// for a pipe.
 fn document(printer: &Printer, error: &DocumentError) {
+    printer.error(&Problem::new(ProblemKind::Invalid, error.to_string()));
     let setup = printer.setup();
     let theme = match (setup.glyphs(), setup.colour(Stream::Stderr)) {
         (Glyphs::Unicode, Colour::On) => GraphicalTheme::unicode(),
         (Glyphs::Unicode, Colour::Off) => GraphicalTheme::unicode_nocolor(),
         (Glyphs::Ascii, _) => GraphicalTheme::none(),
     };
-    let mut text = String::new();
-    let drawn = GraphicalReportHandler::new_themed(theme)
+    let handler = GraphicalReportHandler::new_themed(theme)
         .with_width(printer.size().0.max(40))
-        .with_links(false)
-        .render_report(&mut text, error);
-    if drawn.is_err() {
-        text = error.to_string();
+        .with_links(false);
+    for problem in error.problems() {
+        let mut text = String::new();
+        let placed = Placed { error, problem };
+        if handler.render_report(&mut text, &placed).is_err() {
+            text = format!("  {problem}");
+        }
+        printer.insist(&format!("\n{}", text.trim_end()));
     }
-    printer.insist(text.trim_end());
+}
+
+/// A problem with the document that it is in. miette can draw the problems below their document on
+/// its own, but gives each a line of its own that says nothing but `Error:`.
+#[derive(Debug)]
+struct Placed<'a> {
+    error: &'a DocumentError,
+    problem: &'a DocumentProblem,
+}
+
+impl fmt::Display for Placed<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.problem.fmt(formatter)
+    }
+}
+
+impl std::error::Error for Placed<'_> {}
+
+impl Diagnostic for Placed<'_> {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.error.source_code()
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.problem.help()
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.problem.labels()
+    }
 }
 
 impl From<Problem> for Failure {

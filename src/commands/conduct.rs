@@ -69,7 +69,10 @@ pub(super) async fn conduct(
         return Err(Failure::Problem(
             Problem::new(
                 ProblemKind::Invalid,
-                format!("an undo cannot be proven within {}", conduct.args.undo_timeout),
+                format!(
+                    "an undo cannot be proven within {}",
+                    conduct.args.undo_timeout
+                ),
             )
             .hint(format!("give `--undo-timeout` {SHORTEST_UNDO} or more")),
         ));

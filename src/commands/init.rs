@@ -1,6 +1,6 @@
 //! `chaos init`: an experiment that `plan` accepts, guided by questions or by flags.
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::Desk;
@@ -8,45 +8,79 @@ use crate::cli::InitArgs;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::model::units::Span;
 use crate::plan::template::{Answers, text};
-use crate::plan::{Source, Variables, load_experiment};
+use crate::plan::{DocumentError, Source, Variables, load_experiment};
 use crate::sandbox::{DEFAULT_APP_PORT, DEFAULT_AWS_PORT};
 use crate::view::prompt;
 
+/// Where a LocalStack listens unless it was told otherwise.
+const LOCALSTACK: &str = "http://127.0.0.1:4566";
+
 pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
+    if let Some(file) = &args.file {
+        can_be_new(file)?;
+    }
     let answers = if desk.printer.has_person() && !args.yes {
         ask(desk, args)?
     } else {
-        from_flags(args)
+        let answers = from_flags(args, place_of(args));
+        check(&answers)?;
+        answers
     };
-    let file = match &args.file {
-        Some(file) => file.clone(),
-        None => PathBuf::from(format!("{}.yaml", answers.name)),
-    };
-    let source = Source {
-        name: file.display().to_string(),
-        text: text(&answers),
-    };
-    // What is written must load: a bad answer is told now, underlined, not at the next command.
-    load_experiment(&source, &Variables::default())?;
-    write_new(&file, &source.text)?;
-    desk.printer.success(&format!("wrote {}", file.display()));
-    if answers.is_for_the_sandbox() {
-        desk.printer
-            .talk(&format!("next: chaos run --sandbox {}", file.display()));
+    let file = file_of(args, &answers);
+    write_new(&file, &text(&answers))?;
+    let file = file.display();
+    desk.printer.success(&format!("wrote {file}"));
+    let next = if answers.is_for_the_sandbox() && is_of_the_sandbox(&answers.traffic) {
+        format!("next: chaos run --sandbox {file}")
     } else {
-        desk.printer
-            .talk(&format!("next: chaos plan {}", file.display()));
-    }
+        format!("next: chaos plan {file}")
+    };
+    desk.printer.talk(&next);
     Ok(Exit::Done)
 }
 
-fn from_flags(args: &InitArgs) -> Answers {
-    let mut answers = match &args.endpoint {
-        Some(endpoint) => Answers::for_localstack(endpoint),
-        None => Answers::for_the_sandbox(
-            &format!("http://127.0.0.1:{DEFAULT_APP_PORT}"),
+fn file_of(args: &InitArgs, answers: &Answers) -> PathBuf {
+    let by_name = || PathBuf::from(format!("{}.yaml", answers.name));
+    args.file.clone().unwrap_or_else(by_name)
+}
+
+/// Where the fault goes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The embedded sandbox.
+    Sandbox,
+    /// A LocalStack of the user's.
+    LocalStack,
+}
+
+/// Whoever names a LocalStack, or watches something that is not the sandbox, does not practise.
+fn place_of(args: &InitArgs) -> Place {
+    match (&args.endpoint, &args.traffic) {
+        (None, None) => Place::Sandbox,
+        (None, Some(traffic)) if is_of_the_sandbox(traffic) => Place::Sandbox,
+        (Some(_), _) | (None, Some(_)) => Place::LocalStack,
+    }
+}
+
+fn sandbox_app() -> String {
+    format!("http://127.0.0.1:{DEFAULT_APP_PORT}")
+}
+
+/// Whether a URL is one of the sandbox's application, at its usual port or wherever a run puts it.
+fn is_of_the_sandbox(url: &str) -> bool {
+    let rest = url.strip_prefix(&sandbox_app());
+    url.starts_with("${SANDBOX_APP")
+        || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn from_flags(args: &InitArgs, place: Place) -> Answers {
+    let mut answers = match place {
+        Place::LocalStack => {
+            Answers::for_localstack(args.endpoint.as_deref().unwrap_or(LOCALSTACK))
+        }
+        Place::Sandbox => Answers::for_the_sandbox(
+            &sandbox_app(),
             &format!("http://127.0.0.1:{DEFAULT_AWS_PORT}"),
         ),
     };
@@ -63,96 +97,213 @@ fn from_flags(args: &InitArgs) -> Answers {
     }
     answers.probability = args.probability.unwrap_or(answers.probability);
     answers.hold = args.hold.unwrap_or(answers.hold);
-    answers.name = format!("{}-fails", answers.service);
+    answers.name = answers.default_name();
     given(&args.name, &mut answers.name);
     answers.hypothesis = answers.default_hypothesis();
     given(&args.hypothesis, &mut answers.hypothesis);
     answers
 }
 
-/// One question for each flag that was not given.
-fn ask(desk: &Desk, args: &InitArgs) -> Result<Answers, Failure> {
-    let mut known = args.clone();
-    if known.endpoint.is_none() {
+/// What is written must load: a bad answer is told now, not at the next command. The document is not
+/// quoted, for nobody has it yet.
+fn check(answers: &Answers) -> Result<(), Problem> {
+    let source = Source {
+        name: "the experiment".to_owned(),
+        text: text(answers),
+    };
+    load_experiment(&source, &Variables::default())
+        .map(|_| ())
+        .map_err(|error| told(&error))
+}
+
+fn told(error: &DocumentError) -> Problem {
+    let mut messages: Vec<&str> = Vec::new();
+    for problem in error.problems() {
+        if !messages.contains(&problem.message.as_str()) {
+            messages.push(&problem.message);
+        }
+    }
+    let problem = Problem::new(ProblemKind::Invalid, messages.join("; "));
+    match error
+        .problems()
+        .iter()
+        .find_map(|found| found.help.as_ref())
+    {
+        Some(help) => problem.hint(help),
+        None => problem,
+    }
+}
+
+/// The questions that a person is being asked, and what is known so far.
+struct Interview<'a> {
+    desk: &'a Desk,
+    known: InitArgs,
+    place: Place,
+}
+
+/// Puts an answer where it belongs.
+type Put = fn(&mut InitArgs, String) -> Result<(), Problem>;
+
+impl Interview<'_> {
+    fn proposed(&self) -> Answers {
+        from_flags(&self.known, self.place)
+    }
+
+    /// Asks until the answer is one that makes a document.
+    fn ask(&mut self, words: &str, default: &str, put: Put) -> Result<(), Failure> {
+        loop {
+            let typed = prompt::input_with_default(&self.desk.printer, words, default)?;
+            let mut tried = self.known.clone();
+            let put = put(&mut tried, typed.ok_or_else(cancelled)?);
+            let answers = from_flags(&tried, self.place);
+            let accepted = put
+                .and_then(|()| check(&answers))
+                .and_then(|()| can_be_new(&file_of(&tried, &answers)));
+            match accepted {
+                Ok(()) => {
+                    self.known = tried;
+                    return Ok(());
+                }
+                Err(problem) => self.desk.printer.error(&problem),
+            }
+        }
+    }
+
+    fn ask_place(&mut self) -> Result<(), Failure> {
         let places = [
             "the embedded sandbox, to practise",
             "a LocalStack on this machine",
         ];
         let places = places.map(str::to_owned);
-        let place = prompt::select(&desk.printer, "Where should the fault go in?", &places)?;
-        if place.ok_or_else(cancelled)? == 1 {
-            known.endpoint = Some(question(
-                desk,
-                "Base URL of the LocalStack",
-                "http://127.0.0.1:4566",
-            )?);
+        let question = "Where should the fault go in?";
+        let chosen = prompt::select(&self.desk.printer, question, &places)?;
+        if chosen.ok_or_else(cancelled)? == 0 {
+            self.place = Place::Sandbox;
+            return Ok(());
         }
+        self.place = Place::LocalStack;
+        self.ask("Base URL of the LocalStack", LOCALSTACK, |known, typed| {
+            known.endpoint = Some(typed);
+            Ok(())
+        })
     }
-    let defaults = from_flags(&known);
-    let fill = |slot: &mut Option<String>, words: &str, default: &str| -> Result<(), Failure> {
-        if slot.is_none() {
-            *slot = Some(question(desk, words, default)?);
-        }
-        Ok(())
-    };
-    fill(
-        &mut known.service,
-        "Which AWS service fails?",
-        &defaults.service,
-    )?;
-    let operation = defaults.operation.unwrap_or_else(|| "all".to_owned());
-    fill(
-        &mut known.operation,
-        "Which operation? (`all` for every one)",
-        &operation,
-    )?;
-    known.operation = known.operation.filter(|operation| operation != "all");
-    fill(
-        &mut known.traffic,
-        "Which URL shows the effect?",
-        &defaults.traffic,
-    )?;
-    if known.hold.is_none() {
-        let hold = question(
-            desk,
-            "How long does the fault stay in?",
-            &defaults.hold.to_string(),
-        )?;
-        known.hold = Some(hold.parse::<Span>()?);
+
+    /// The operation that is offered belongs to the service that is offered with it.
+    fn ask_operation(&mut self, offered: &Answers) -> Result<(), Failure> {
+        let answers = self.proposed();
+        let operation = if answers.service == offered.service {
+            offered.operation.clone()
+        } else {
+            answers.operation
+        };
+        let operation = operation.unwrap_or_else(|| "all".to_owned());
+        let question = "Which operation? (`all` for every one)";
+        self.ask(question, &operation, |known, typed| {
+            known.operation = Some(typed).filter(|operation| operation != "all");
+            Ok(())
+        })
     }
-    let named = from_flags(&known);
-    fill(&mut known.name, "Name of the experiment", &named.name)?;
-    fill(
-        &mut known.hypothesis,
-        "What do you claim?",
-        &named.hypothesis,
-    )?;
-    Ok(from_flags(&known))
 }
 
-fn question(desk: &Desk, words: &str, default: &str) -> Result<String, Failure> {
-    let typed = prompt::input_with_default(&desk.printer, words, default)?;
-    Ok(typed.ok_or_else(cancelled)?)
+/// One question for each flag that was not given.
+fn ask(desk: &Desk, args: &InitArgs) -> Result<Answers, Failure> {
+    let mut interview = Interview {
+        desk,
+        known: args.clone(),
+        place: place_of(args),
+    };
+    // No later answer would mend a bad flag.
+    check(&interview.proposed())?;
+    if args.endpoint.is_none() {
+        interview.ask_place()?;
+    }
+    let offered = interview.proposed();
+    if args.service.is_none() {
+        interview.ask(
+            "Which AWS service fails?",
+            &offered.service,
+            |known, typed| {
+                known.service = Some(typed);
+                Ok(())
+            },
+        )?;
+    }
+    if args.operation.is_none() {
+        interview.ask_operation(&offered)?;
+    }
+    if args.traffic.is_none() {
+        let question = "Which URL shows the effect?";
+        interview.ask(question, &offered.traffic, |known, typed| {
+            known.traffic = Some(typed);
+            Ok(())
+        })?;
+    }
+    if args.hold.is_none() {
+        let hold = offered.hold.to_string();
+        interview.ask("How long does the fault stay in?", &hold, |known, typed| {
+            known.hold = Some(typed.trim().parse()?);
+            Ok(())
+        })?;
+    }
+    if args.name.is_none() {
+        let name = interview.proposed().name;
+        interview.ask("Name of the experiment", &name, |known, typed| {
+            known.name = Some(typed);
+            Ok(())
+        })?;
+    }
+    if args.hypothesis.is_none() {
+        let claim = interview.proposed().hypothesis;
+        interview.ask("What do you claim?", &claim, |known, typed| {
+            known.hypothesis = Some(typed);
+            Ok(())
+        })?;
+    }
+    Ok(interview.proposed())
 }
 
 fn cancelled() -> Problem {
     Problem::new(ProblemKind::Refused, "cancelled").hint("nothing was written")
 }
 
-/// Nothing is ever overwritten.
-fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
+/// Nothing is ever overwritten, and no folder made; whoever answers questions is told before them.
+fn can_be_new(file: &Path) -> Result<(), Problem> {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    if file.symlink_metadata().is_ok() {
+        Err(exists(file))
+    } else if folder.is_dir() {
+        Ok(())
+    } else {
+        let folder = folder.display();
+        Err(unwritable(file, &format!("there is no folder {folder}"))
+            .hint(format!("make it first: `mkdir -p {folder}`")))
+    }
+}
+
+fn exists(file: &Path) -> Problem {
+    Problem::new(ProblemKind::Invalid, format!("{} exists", file.display()))
+        .hint("name another file; nothing is ever overwritten")
+}
+
+fn unwritable(file: &Path, why: &str) -> Problem {
+    let message = format!("{} cannot be written: {why}", file.display());
+    Problem::new(ProblemKind::Invalid, message)
+}
+
+fn write_new(file: &Path, text: &str) -> Result<(), Problem> {
+    can_be_new(file)?;
     let written = std::fs::OpenOptions::new()
         .write(true)
         .create_new(true)
         .open(file)
         .and_then(|mut open| open.write_all(text.as_bytes()));
-    written.map_err(|why| {
-        Failure::Problem(
-            Problem::new(
-                ProblemKind::Invalid,
-                format!("{} cannot be written: {why}", file.display()),
-            )
-            .hint("name another file; nothing is ever overwritten"),
-        )
+    written.map_err(|why| match why.kind() == ErrorKind::AlreadyExists {
+        true => exists(file),
+        false => {
+            unwritable(file, &why.to_string()).hint("name a file in a folder that you may write to")
+        }
     })
 }

@@ -70,4 +70,16 @@ impl Outcome {
             Self::Stuck => "an undo failed or is unproven: somebody must look now",
         }
     }
+
+    /// What the word means for a run that ended before any fault was in, one sentence.
+    pub fn meaning_without_fault(self) -> &'static str {
+        match self {
+            Self::Deviated => "an SLO breached; no fault was in",
+            Self::Refused => "the run was refused; no fault was in",
+            Self::Aborted => "ended by a person or a signal; no fault was in",
+            Self::Inconclusive => "the run cannot judge; no fault was in",
+            // Neither can be without a fault; a journal from outside may say so.
+            Self::Held | Self::Stuck => self.meaning(),
+        }
+    }
 }

@@ -208,6 +208,17 @@ impl RunState {
             .filter(|(_, step)| step.may_be_in_place())
     }
 
+    /// What its outcome means for this run, one sentence; `None`: it has none yet.
+    pub fn meaning(&self) -> Option<&'static str> {
+        let was_begun = |step: &StepRecord| step.injecting_at_ms.is_some();
+        let outcome = self.outcome?;
+        Some(if self.steps.iter().any(was_begun) {
+            outcome.meaning()
+        } else {
+            outcome.meaning_without_fault()
+        })
+    }
+
     /// Takes one more event in.
     pub fn apply(&mut self, record: &Record) {
         let at_ms = record.elapsed_ms;

@@ -2,6 +2,9 @@
 
 use crate::model::units::Span;
 
+/// What a name of at most 63 letters has room for.
+const LONGEST_SERVICE: usize = 50;
+
 /// What a template is filled with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answers {
@@ -58,6 +61,21 @@ impl Answers {
     /// Whether it is for the embedded sandbox.
     pub fn is_for_the_sandbox(&self) -> bool {
         self.environment == "sandbox"
+    }
+
+    /// A name for those who have none yet, a DNS label whatever the service is called.
+    pub fn default_name(&self) -> String {
+        let plain = |letter: char| match letter.to_ascii_lowercase() {
+            fits if fits.is_ascii_alphanumeric() => fits,
+            _ => '-',
+        };
+        let service: String = self
+            .service
+            .chars()
+            .map(plain)
+            .take(LONGEST_SERVICE)
+            .collect();
+        format!("{service}-fails").trim_matches('-').to_owned()
     }
 
     /// A claim for those who have none yet.

@@ -215,8 +215,8 @@ fn foreign(extra: &mut StepExtra, absence: &Absence) {
 }
 
 fn verdict(state: &RunState) -> Verdict {
-    let meaning = match (state.outcome, state.in_place().next()) {
-        (Some(outcome), _) => outcome.meaning().to_owned(),
+    let meaning = match (state.meaning(), state.in_place().next()) {
+        (Some(meaning), _) => meaning.to_owned(),
         (None, Some(_)) => {
             "the journal has no end: the run goes on or died, and a fault may be in place"
                 .to_owned()

@@ -7,6 +7,8 @@ use super::wording::clean;
 
 const WIDTH: usize = 80;
 const INDENT: usize = 2;
+/// Blanks between two columns.
+const GAP: usize = 2;
 /// Where the text of an entry begins.
 const LABEL: usize = 14;
 
@@ -82,25 +84,27 @@ impl Page {
         self.push(&format!("    {}", clean(line)));
     }
 
-    /// Rows of cells under one another; the first column gives way where the line is too long.
+    /// Rows of cells under one another. Where a line is too long the gaps give way, then the widest
+    /// columns.
     pub(super) fn table(&mut self, rows: &[Vec<String>]) {
-        let rows: Vec<Vec<String>> = rows
-            .iter()
-            .map(|row| row.iter().map(|cell| clean(cell)).collect())
-            .collect();
-        let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-        let mut widths: Vec<usize> = (0..columns)
-            .map(|column| {
-                let cells = rows.iter().filter_map(|row| row.get(column));
-                cells.map(|cell| width_of(cell)).max().unwrap_or(0)
-            })
-            .collect();
-        fit(&mut widths);
+        let rows = cleaned(rows);
+        let mut widths = widths_of(&rows);
+        let gap = if line_of(&widths, GAP) <= WIDTH {
+            GAP
+        } else {
+            1
+        };
+        fit(&mut widths, gap);
         for row in &rows {
             let cells = row.iter().zip(&widths);
             let cells: Vec<String> = cells.map(|(cell, width)| padded(cell, *width)).collect();
-            self.push(&format!("  {}", cells.join("  ")));
+            self.push(&format!("  {}", cells.join(&" ".repeat(gap))));
         }
+    }
+
+    /// Whether a table of these rows shows every cell whole, with gaps as wide as they should be.
+    pub(super) fn has_room_for(rows: &[Vec<String>]) -> bool {
+        line_of(&widths_of(&cleaned(rows)), GAP) <= WIDTH
     }
 
     fn push(&mut self, line: &str) {
@@ -109,10 +113,28 @@ impl Page {
     }
 }
 
+fn cleaned(rows: &[Vec<String>]) -> Vec<Vec<String>> {
+    let clean_row = |row: &Vec<String>| row.iter().map(|cell| clean(cell)).collect();
+    rows.iter().map(clean_row).collect()
+}
+
+fn widths_of(rows: &[Vec<String>]) -> Vec<usize> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| width_of(cell)).max().unwrap_or(0)
+    };
+    (0..columns).map(widest).collect()
+}
+
+/// The width of a line with these columns.
+fn line_of(widths: &[usize], gap: usize) -> usize {
+    INDENT + widths.iter().sum::<usize>() + gap * widths.len().saturating_sub(1)
+}
+
 /// Makes the widest columns narrower until the line fits.
-fn fit(widths: &mut [usize]) {
-    let line = |widths: &[usize]| INDENT + widths.iter().sum::<usize>() + 2 * widths.len();
-    while line(widths) > WIDTH + 2 {
+fn fit(widths: &mut [usize], gap: usize) {
+    while line_of(widths, gap) > WIDTH {
         let widest = widths.iter().copied().max().unwrap_or(0);
         match widths.iter_mut().find(|width| **width == widest) {
             Some(width) if *width > 1 => *width -= 1,
@@ -203,7 +225,8 @@ mod tests {
         let text = page.finish();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(width_of(lines[0]), 80);
-        assert!(lines[0].ends_with("…  1"));
+        assert!(lines[0].ends_with("… 1"));
         assert!(lines[1].starts_with("  y   ") && lines[1].ends_with("  2"));
+        assert_eq!(width_of(lines[1]), 80);
     }
 }

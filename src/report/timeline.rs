@@ -1,5 +1,6 @@
 //! Which events a reader of the report wants to see, and in which words.
 
+use crate::model::approval::{Approval, ApprovalMode};
 use crate::model::event::{Event, Record};
 use crate::model::judgement::Trip;
 use crate::model::phase::Phase;
@@ -8,6 +9,7 @@ use crate::model::sample::{Reading, SloState};
 use crate::model::state::RunState;
 
 use super::content::{Moment, MomentKind};
+use super::wording::after;
 
 /// The moment that an event makes of the run so far, if it is worth reading.
 pub(super) fn moment(before: &RunState, record: &Record) -> Option<Moment> {
@@ -26,10 +28,7 @@ fn words(before: &RunState, event: &Event) -> Option<(MomentKind, String)> {
         Event::RunStarted { requester, .. } => {
             (MomentKind::Run, format!("{requester} started the run"))
         }
-        Event::Approved { approval } => (
-            MomentKind::Person,
-            format!("it rests on the approval of {}", approval.approver),
-        ),
+        Event::Approved { approval } => approved(approval),
         Event::PhaseEntered { phase, step, .. } => entered(*phase, step.map(step_name))?,
         Event::Sampled {
             slo,
@@ -86,6 +85,16 @@ fn words(before: &RunState, event: &Event) -> Option<(MomentKind, String)> {
         }
     };
     Some((kind, what))
+}
+
+fn approved(approval: &Approval) -> (MomentKind, String) {
+    match approval.mode {
+        ApprovalMode::NotNeeded => (MomentKind::Run, "no approval was needed".to_owned()),
+        ApprovalMode::Typed => {
+            let what = format!("it rests on the approval of {}", approval.approver);
+            (MomentKind::Person, what)
+        }
+    }
 }
 
 fn entered(phase: Phase, step: Option<String>) -> Option<(MomentKind, String)> {
@@ -154,8 +163,9 @@ fn refused(purpose: Purpose, step: &str, exchange: &Exchange) -> Option<(MomentK
     Some((
         MomentKind::Trouble,
         format!(
-            "{} to {wish} {step} {answer} after {} ms",
-            exchange.request.method, exchange.took_ms
+            "{} to {wish} {step} {answer} {}",
+            exchange.request.method,
+            after(exchange.took_ms)
         ),
     ))
 }

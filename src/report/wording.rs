@@ -49,6 +49,14 @@ pub(super) fn length(milliseconds: u64) -> String {
     }
 }
 
+/// How long after its request an answer came: `after 4ms`, `in under 1 ms`.
+pub(super) fn after(milliseconds: u64) -> String {
+    match milliseconds {
+        0 => "in under 1 ms".to_owned(),
+        _ => format!("after {}", length(milliseconds)),
+    }
+}
+
 /// A place on the run's clock: `T+00:10.1`, `T+1:02:03.4`.
 pub(super) fn offset(at_ms: u64) -> String {
     let (seconds, tenths) = (at_ms / 1_000, at_ms % 1_000 / 100);

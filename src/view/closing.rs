@@ -9,7 +9,7 @@ use super::printer::Printer;
 use super::render::Canvas;
 use super::sanitise::sanitise;
 use super::setup::Stream;
-use super::text::{columns, fit, left, length, right};
+use super::text::{columns, counted, fit, hung, left, length, right};
 use super::theme::{Colour, Tone, outcome_tone};
 use super::words::{commands_by_hand, slos};
 
@@ -54,7 +54,11 @@ pub fn summary(state: &RunState, canvas: Canvas) -> Vec<String> {
     let finish = |line: String| canvas.glyphs.adapt(fit(&line, canvas.width));
     lines
         .into_iter()
-        .flat_map(|line| wrapped(&line, canvas.width))
+        // The last words are not cut short.
+        .flat_map(|line| {
+            let margin = line.len() - line.trim_start().len();
+            hung(&line, canvas.width, margin + 2)
+        })
         .map(finish)
         .collect()
 }
@@ -92,7 +96,7 @@ fn ending(state: &RunState, colour: Colour) -> Vec<String> {
     let head = format!("{} · exit {code}", outcome.word());
     let mut lines = vec![outcome_tone(outcome).paint(&head, colour)];
     lines.extend(cause.map(|cause| format!("  {cause}")));
-    lines.push(format!("  {}", outcome.meaning()));
+    lines.extend(state.meaning().map(|meaning| format!("  {meaning}")));
     lines
 }
 
@@ -117,6 +121,14 @@ fn step_times(state: &RunState, index: usize, step: &StepRecord) -> String {
     }
     if step.may_be_in_place() {
         parts.push("not seen gone".to_owned());
+    }
+    if step.undo_failures > 0 {
+        let failures = counted(
+            step.undo_failures as usize,
+            "failed attempt",
+            "failed attempts",
+        );
+        parts.push(format!("after {failures} to undo"));
     }
     format!("step {} {name}: {}", index + 1, parts.join(", "))
 }
@@ -192,28 +204,4 @@ fn slo_line(record: &SloRecord, name_width: usize, colour: Colour) -> String {
     )
     .trim_end()
     .to_owned()
-}
-
-/// The line in pieces no wider than this, later ones indented; the last words are not cut short.
-fn wrapped(line: &str, width: usize) -> Vec<String> {
-    if columns(line) <= width {
-        return vec![line.to_owned()];
-    }
-    let indent = line.len() - line.trim_start().len();
-    let mut lines = Vec::new();
-    let mut current = " ".repeat(indent);
-    let mut is_fresh = true;
-    for word in line.trim_start().split(' ') {
-        if !is_fresh && columns(&current) + 1 + columns(word) > width {
-            lines.push(std::mem::replace(&mut current, " ".repeat(indent + 2)));
-            is_fresh = true;
-        }
-        if !is_fresh {
-            current.push(' ');
-        }
-        current.push_str(word);
-        is_fresh = false;
-    }
-    lines.push(current);
-    lines
 }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use crate::model::sample::{Reading, SloState};
 use crate::model::state::{RunState, SloRecord};
-use crate::model::units::Unit;
+use crate::model::units::{Span, Unit};
 
 use super::render::{Canvas, cell};
 use super::sanitise::sanitise;
@@ -38,18 +38,17 @@ struct Gauge<'a> {
 pub fn lines(state: &RunState, canvas: Canvas, rows: usize) -> Vec<String> {
     let most = rows.min(MOST);
     let shown = worst(&state.slos, most);
-    let gauges: Vec<Gauge> = shown.iter().map(|record| gauge(record, canvas)).collect();
-    let widest = |part: for<'g> fn(&'g Gauge<'_>) -> &'g str| {
-        let widths = gauges.iter().map(|gauge| columns(part(gauge)));
-        widths.max().unwrap_or(0)
+    let gauges = |words: fn(&SloRecord) -> String| -> Vec<Gauge<'_>> {
+        let gauges = shown.iter().map(|record| gauge(record, canvas, words));
+        gauges.collect()
     };
-    let widths = Widths {
-        name: widest(|gauge| &gauge.name).min((canvas.width / 4).clamp(4, 48)),
-        value: widest(|gauge| &gauge.value),
-        objective: widest(|gauge| &gauge.objective).min(14),
-        state: widest(|gauge| &gauge.state),
-    };
-    let mut lines: Vec<String> = gauges
+    let mut told = gauges(state_words);
+    let mut widths = Widths::of(&told, canvas);
+    if widths.taken() + NARROWEST_SPARKLINE > canvas.width {
+        told = gauges(short_state_words);
+        widths = Widths::of(&told, canvas);
+    }
+    let mut lines: Vec<String> = told
         .iter()
         .map(|gauge| line(gauge, &widths, canvas))
         .collect();
@@ -59,20 +58,47 @@ pub fn lines(state: &RunState, canvas: Canvas, rows: usize) -> Vec<String> {
     lines
 }
 
-/// An SLO's state in words, with how long it lasts of its patience: `breaching 4s of 30s`.
+/// An SLO's state in words, with how long it lasts of its patience: `breaching 4s of 30s`, and
+/// `breaching for 31s, patience 30s over`.
 pub fn state_words(record: &SloRecord) -> String {
-    let patience = match record.state {
-        None | Some(SloState::Ok) => return state_word(record.state).to_owned(),
-        Some(SloState::Breaching) => record.slo.patience,
-        Some(SloState::NoData | SloState::SourceDown) => record.slo.blind_patience,
-    };
-    let word = state_word(record.state);
-    let streak = whole_seconds(record.streak_ms);
-    if patience.as_millis() == 0 {
-        format!("{word} {streak}")
-    } else {
-        format!("{word} {streak} of {patience}")
+    match (over(record), patience(record)) {
+        (Some(streak), Some(patience)) => {
+            let word = state_word(record.state);
+            format!("{word} for {streak}, patience {patience} over")
+        }
+        (None, _) | (_, None) => short_state_words(record),
     }
+}
+
+/// The same where there is less room: `breaching for 31s, over`.
+fn short_state_words(record: &SloRecord) -> String {
+    let word = state_word(record.state);
+    let Some(patience) = patience(record) else {
+        return word.to_owned();
+    };
+    match over(record) {
+        Some(streak) => format!("{word} for {streak}, over"),
+        None if patience.as_millis() == 0 => {
+            format!("{word} {}", whole_seconds(record.streak_ms))
+        }
+        None => format!("{word} {} of {patience}", whole_seconds(record.streak_ms)),
+    }
+}
+
+/// How long an SLO's state may last; `None`: as long as it likes.
+fn patience(record: &SloRecord) -> Option<Span> {
+    match record.state {
+        None | Some(SloState::Ok) => None,
+        Some(SloState::Breaching) => Some(record.slo.patience),
+        Some(SloState::NoData | SloState::SourceDown) => Some(record.slo.blind_patience),
+    }
+}
+
+/// How long a state lasts that has outlasted its patience, if there was any.
+fn over(record: &SloRecord) -> Option<String> {
+    let patience_ms = patience(record)?.as_millis();
+    let is_over = patience_ms > 0 && record.streak_ms >= patience_ms;
+    is_over.then(|| whole_seconds(record.streak_ms))
 }
 
 /// A reading as a person reads it; `–` where there is none.
@@ -124,8 +150,28 @@ struct Widths {
     state: usize,
 }
 
-fn gauge<'a>(record: &'a SloRecord, canvas: Canvas) -> Gauge<'a> {
-    let mut state = state_words(record);
+impl Widths {
+    fn of(gauges: &[Gauge<'_>], canvas: Canvas) -> Self {
+        let widest = |part: for<'g> fn(&'g Gauge<'_>) -> &'g str| {
+            let widths = gauges.iter().map(|gauge| columns(part(gauge)));
+            widths.max().unwrap_or(0)
+        };
+        Self {
+            name: widest(|gauge| &gauge.name).min((canvas.width / 4).clamp(4, 48)),
+            value: widest(|gauge| &gauge.value),
+            objective: widest(|gauge| &gauge.objective).min(14),
+            state: widest(|gauge| &gauge.state),
+        }
+    }
+
+    /// Everything but the sparkline: the mark, the columns and the gaps between them.
+    fn taken(&self) -> usize {
+        2 + self.name + self.value + self.objective + self.state + 4
+    }
+}
+
+fn gauge<'a>(record: &'a SloRecord, canvas: Canvas, words: fn(&SloRecord) -> String) -> Gauge<'a> {
+    let mut state = words(record);
     if canvas.width >= ROOMY && !record.slo.is_gate() {
         state.push_str(" · only recorded");
     }
@@ -141,8 +187,7 @@ fn gauge<'a>(record: &'a SloRecord, canvas: Canvas) -> Gauge<'a> {
 fn line(gauge: &Gauge, widths: &Widths, canvas: Canvas) -> String {
     let tone = state_tone(gauge.record.state);
     let colour = canvas.colour;
-    let taken = 2 + widths.name + widths.value + widths.objective + widths.state + 4;
-    let room = canvas.width.saturating_sub(taken);
+    let room = canvas.width.saturating_sub(widths.taken());
     let spark = if room >= NARROWEST_SPARKLINE {
         sparkline(gauge.record, room)
     } else {

@@ -10,10 +10,10 @@ use super::closing;
 use super::gauges::{MOST, state_words, value_words, worst};
 use super::narrator::Narrator;
 use super::printer::Printer;
-use super::render::planned;
+use super::render::{planned, spent, unplanned};
 use super::sanitise::sanitise;
 use super::setup::Loudness;
-use super::text::{fine_clock, length, whole_seconds};
+use super::text::{columns, fine_clock, length, whole_seconds};
 use super::words::slos;
 
 /// Time between two status lines.
@@ -38,9 +38,14 @@ impl LineView {
     }
 
     fn line(&self, elapsed_ms: u64, text: &str) {
-        let line = format!("{} {text}", fine_clock(elapsed_ms));
-        self.printer
-            .insist(&self.printer.setup().glyphs().adapt(line));
+        let time = fine_clock(elapsed_ms);
+        let line = self
+            .printer
+            .setup()
+            .glyphs()
+            .adapt(format!("{time} {text}"));
+        let lines = self.printer.folded(&line, columns(&time) + 1);
+        self.printer.insist(&lines.join("\n"));
     }
 
     fn status(&mut self, elapsed_ms: u64, state: &RunState) {
@@ -74,10 +79,10 @@ impl View for LineView {
 /// Phase, how long of what was planned, every SLO.
 fn status(elapsed_ms: u64, state: &RunState) -> String {
     let phase = state.phase.unwrap_or(Phase::Preflight);
-    let spent_ms = elapsed_ms.saturating_sub(state.phase_since_ms);
+    let spent_ms = spent(state, elapsed_ms);
     let spent = match planned(state) {
         Some((_, planned_ms)) => format!("{} of {}", whole_seconds(spent_ms), length(planned_ms)),
-        None => format!("for {}", whole_seconds(spent_ms)),
+        None => unplanned(state, spent_ms),
     };
     let mut parts = vec![format!("{} {spent}", phase.word())];
     let shown = worst(&state.slos, MOST);

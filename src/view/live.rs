@@ -18,7 +18,7 @@ use super::closing::{self, canvas_of};
 use super::narrator::Narrator;
 use super::printer::Printer;
 use super::render::frame;
-use super::text::fine_clock;
+use super::text::{columns, fine_clock};
 
 /// Redraws a second at most: calm over ssh, and quick enough for a person.
 const REDRAWS_PER_SECOND: u8 = 10;
@@ -93,10 +93,13 @@ impl View for LiveView {
         let canvas = canvas_of(&self.printer);
         let loudness = self.printer.setup().loudness;
         if let Some(telling) = self.narrator.tell(record, state, loudness) {
-            let line = format!("{} {}", fine_clock(record.elapsed_ms), telling.text);
-            let line = telling
-                .tone
-                .paint(&canvas.glyphs.adapt(line), canvas.colour);
+            let time = fine_clock(record.elapsed_ms);
+            let line = canvas.glyphs.adapt(format!("{time} {}", telling.text));
+            let lines = self.printer.folded(&line, columns(&time) + 1);
+            let painted = lines
+                .iter()
+                .map(|line| telling.tone.paint(line, canvas.colour));
+            let line = painted.collect::<Vec<_>>().join("\n");
             // indicatif's own way to print pads each line to the width, which a scrollback would
             // keep.
             self.bars.suspend(|| self.printer.insist(&line));

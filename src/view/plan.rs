@@ -282,9 +282,8 @@ impl Page {
 
     fn findings(&self, findings: &[Finding]) -> Vec<String> {
         if findings.is_empty() {
-            return vec![
-                "  nothing to say: no rule is broken and no approval is needed".to_owned(),
-            ];
+            let nothing = "nothing to say: no rule is broken and no approval is needed";
+            return self.wrapped(2, nothing);
         }
         let mut lines = Vec::new();
         for finding in findings {

@@ -12,7 +12,13 @@ use crate::model::problem::{Problem, ProblemKind};
 
 use super::sanitise::{sanitise, scrub};
 use super::setup::{Device, Loudness, Setup, Size, Stream};
+use super::text::{columns, hung};
 use super::theme::Tone;
+
+/// How much further in a text goes on in its second line.
+const CONTINUED: usize = 2;
+/// No terminal is laid out for that is narrower.
+const NARROWEST: usize = 20;
 
 /// The writer; clones write to the same streams.
 #[derive(Clone)]
@@ -123,23 +129,46 @@ impl Printer {
 
     /// Something went as hoped.
     pub fn success(&self, text: &str) {
-        self.talk(&Tone::Good.paint(&sanitise(text), self.setup.colour(Stream::Stderr)));
+        let colour = self.setup.colour(Stream::Stderr);
+        for line in self.folded(&sanitise(text), CONTINUED) {
+            self.talk(&Tone::Good.paint(&line, colour));
+        }
     }
 
     /// Something that a reader should know.
     pub fn warn(&self, text: &str) {
-        let head = Tone::Caution.paint("warning:", self.setup.colour(Stream::Stderr));
-        self.talk(&format!("{head} {}", sanitise(text)));
+        if self.setup.loudness > Loudness::Quiet {
+            self.labelled("", ("warning:", Tone::Caution), text);
+        }
     }
 
     /// Something went wrong; shown even when quiet.
     pub fn error(&self, problem: &Problem) {
-        let colour = self.setup.colour(Stream::Stderr);
-        let head = Tone::Bad.paint("error:", colour);
-        self.insist(&format!("{head} {}", sanitise(&problem.message)));
+        self.labelled("", ("error:", Tone::Bad), &problem.message);
         if let Some(hint) = &problem.hint {
-            let head = Tone::Strong.paint("hint:", colour);
-            self.insist(&format!("  {head} {}", sanitise(hint)));
+            self.labelled("  ", ("hint:", Tone::Strong), hint);
+        }
+    }
+
+    /// A line of somebody else's words below a headline, shown even when quiet.
+    pub fn insist_item(&self, text: &str) {
+        let text = format!("  {}", sanitise(text));
+        self.insist(&self.folded(&text, 2 + CONTINUED).join("\n"));
+    }
+
+    fn labelled(&self, margin: &str, (label, tone): (&str, Tone), text: &str) {
+        let head = tone.paint(label, self.setup.colour(Stream::Stderr));
+        let indent = columns(margin) + columns(label) + 1;
+        let text = format!("{margin}{head} {}", sanitise(text));
+        self.insist(&self.folded(&text, indent).join("\n"));
+    }
+
+    /// Talk in lines as wide as the terminal, broken at blanks and hanging by so many columns; as it
+    /// is where no terminal would break it.
+    pub(super) fn folded(&self, text: &str, indent: usize) -> Vec<String> {
+        match self.setup.devices.stderr {
+            Device::Terminal => hung(text, self.size().0.max(NARROWEST), indent),
+            Device::Other => vec![text.to_owned()],
         }
     }
 

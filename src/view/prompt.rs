@@ -1,7 +1,7 @@
 //! Questions to a person at a terminal. Without one nothing is read: no terminal means no.
 //!
 //! These calls block. Ctrl-C answers no: while a question is open it must not end the process, which
-//! would leave the terminal without its cursor. At the question for a yes Ctrl-D means no, too.
+//! would leave the terminal without its cursor. At a question for a yes so do Ctrl-D and Escape.
 
 use std::io;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use crate::model::problem::{Problem, ProblemKind};
 use super::printer::Printer;
 use super::sanitise::sanitise;
 use super::setup::Stream;
+use super::text::columns;
 use super::theme::{Colour, Tone};
 
 /// Yes or no.
@@ -46,12 +47,14 @@ pub fn ask_typed_name(printer: &Printer, expected: &str, prompt: &str) -> Result
     Ok(typed.map_or(Answer::No, |typed| typed_name(expected, &typed)))
 }
 
+/// Columns that the marks around a prompt and its default take, with room for an answer.
+const DECORATION: usize = 12;
 /// What Ctrl-D sends.
 const END_OF_INPUT: char = '\u{4}';
 /// One letter back, blank, and back again.
 const TAKE_BACK: &str = "\u{8} \u{8}";
 
-/// A line, key by key; `None`: Ctrl-C, or Ctrl-D with nothing typed. dialoguer's own input ignores
+/// A line, key by key; `None`: Ctrl-C, Ctrl-D or Escape. dialoguer's own input ignores
 /// the one and, at the other, lets the process die before it can say what became of the question.
 fn read_line(printer: &Printer) -> io::Result<Option<String>> {
     let terminal = console::Term::stderr();
@@ -61,7 +64,7 @@ fn read_line(printer: &Printer) -> io::Result<Option<String>> {
         if key == Key::Enter {
             return Ok(Some(typed));
         }
-        if key == Key::CtrlC || (key == Key::Char(END_OF_INPUT) && typed.is_empty()) {
+        if matches!(key, Key::CtrlC | Key::Escape | Key::Char(END_OF_INPUT)) {
             return Ok(None);
         }
         if key == Key::Backspace && typed.pop().is_some() {
@@ -85,7 +88,7 @@ pub fn typed_name(expected: &str, typed: &str) -> Answer {
     }
 }
 
-/// Asks yes or no; `default` is what Enter means. Without a person: no.
+/// Asks yes or no, until a line says which; `default` is what Enter alone means. Without a person: no.
 ///
 /// # Errors
 /// The terminal failed.
@@ -99,29 +102,28 @@ pub fn confirm(printer: &Printer, prompt: &str, default: Answer) -> Result<Answe
     };
     let question = format!("{} {choices}", sanitise(prompt));
     let question = Tone::Strong.paint(&question, printer.setup().colour(Stream::Stderr));
-    printer.draw(&format!("{question} "));
-    let said = read_answer(default);
-    printer.draw("\r\n");
-    Ok(answered(said.map_err(dialoguer::Error::IO))?.unwrap_or(Answer::No))
+    loop {
+        printer.draw(&format!("{question} "));
+        let typed = read_line(printer);
+        printer.draw("\r\n");
+        let typed = answered(typed.map_err(dialoguer::Error::IO))?.flatten();
+        let Some(typed) = typed else {
+            return Ok(Answer::No);
+        };
+        if let Some(answer) = meant(&typed, default) {
+            return Ok(answer);
+        }
+        printer.insist("please answer y or n");
+    }
 }
 
-/// One key that means yes or no; others are passed over.
-fn read_answer(default: Answer) -> io::Result<Answer> {
-    let terminal = console::Term::stderr();
-    loop {
-        let key = terminal.read_key_raw()?;
-        if key == Key::Enter {
-            return Ok(default);
-        }
-        if matches!(key, Key::Char('y' | 'Y')) {
-            return Ok(Answer::Yes);
-        }
-        if matches!(
-            key,
-            Key::CtrlC | Key::Escape | Key::Char('n' | 'N' | END_OF_INPUT)
-        ) {
-            return Ok(Answer::No);
-        }
+/// What a line that was typed means; `None`: nothing that could be a yes or a no.
+fn meant(typed: &str, default: Answer) -> Option<Answer> {
+    match typed.trim().to_ascii_lowercase().as_str() {
+        "" => Some(default),
+        "y" | "yes" => Some(Answer::Yes),
+        "n" | "no" => Some(Answer::No),
+        _ => None,
     }
 }
 
@@ -135,11 +137,25 @@ pub fn input_with_default(
     default: &str,
 ) -> Result<Option<String>, Problem> {
     need_person(printer, prompt)?;
-    let typed = Input::<String>::with_theme(&*theme(printer))
-        .with_prompt(sanitise(prompt))
-        .default(default.to_owned())
+    let (prompt, theme) = (sanitise(prompt), theme(printer));
+    let input = Input::<String>::with_theme(&*theme).default(default.to_owned());
+    if columns(&prompt) + columns(default) + DECORATION <= printer.size().0 {
+        return answered(input.with_prompt(prompt).interact_text());
+    }
+    // A line that the terminal wraps is not wholly taken back once it is answered: the default and
+    // the answer get lines of their own.
+    let say = |line: String| printer.insist(&printer.folded(&line, 2).join("\n"));
+    say(format!("Proposed: {}", sanitise(default)));
+    let typed = input
+        .with_prompt(format!("{prompt} (Enter: as proposed)"))
+        .show_default(false)
+        .report(false)
         .interact_text();
-    answered(typed)
+    let typed = answered(typed)?;
+    if let Some(typed) = &typed {
+        say(format!("{prompt} {}", sanitise(typed)));
+    }
+    Ok(typed)
 }
 
 /// Asks for one of these; the first one is offered. `None`: cancelled.
@@ -219,4 +235,25 @@ fn answered<T>(said: dialoguer::Result<T>) -> Result<Option<T>, Problem> {
         ProblemKind::Unreachable,
         format!("the terminal failed: {why}"),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_yes_a_no_or_nothing_is_an_answer() {
+        for (typed, answer) in [
+            ("", Some(Answer::Yes)),
+            ("y", Some(Answer::Yes)),
+            (" YES ", Some(Answer::Yes)),
+            ("N", Some(Answer::No)),
+            ("no", Some(Answer::No)),
+            ("quit", None),
+            ("yn", None),
+        ] {
+            assert_eq!(meant(typed, Answer::Yes), answer, "{typed:?}");
+        }
+        assert_eq!(meant("", Answer::No), Some(Answer::No));
+    }
 }

@@ -126,7 +126,7 @@ fn times(state: &RunState, elapsed_ms: u64) -> String {
 
 fn progress(state: &RunState, elapsed_ms: u64, canvas: Canvas) -> String {
     let phase = state.phase.unwrap_or(Phase::Preflight);
-    let spent_ms = elapsed_ms.saturating_sub(state.phase_since_ms);
+    let spent_ms = spent(state, elapsed_ms);
     let Some((label, planned_ms)) = planned(state) else {
         return format!("{} {}", phase.word(), unplanned(state, spent_ms));
     };
@@ -150,8 +150,23 @@ fn progress(state: &RunState, elapsed_ms: u64, canvas: Canvas) -> String {
     format!("{label} {done}{open} {counted}")
 }
 
+/// Milliseconds spent in the phase; an undo that is tried again lasts since its first attempt.
+pub fn spent(state: &RunState, elapsed_ms: u64) -> u64 {
+    let undo = state
+        .step
+        .and_then(|step| state.steps.get(step))
+        .filter(|step| {
+            state.phase == Some(Phase::Undoing)
+                || (state.phase == Some(Phase::Verifying) && step.undo_failures > 0)
+        });
+    let since_ms = undo
+        .and_then(|step| step.undoing_at_ms)
+        .unwrap_or(state.phase_since_ms);
+    elapsed_ms.saturating_sub(since_ms)
+}
+
 /// What is known of a phase whose length nobody planned.
-fn unplanned(state: &RunState, spent_ms: u64) -> String {
+pub(super) fn unplanned(state: &RunState, spent_ms: u64) -> String {
     let failures = state
         .step
         .and_then(|step| state.steps.get(step))
@@ -162,8 +177,12 @@ fn unplanned(state: &RunState, spent_ms: u64) -> String {
             .outcome
             .map_or_else(String::new, |outcome| format!("· {}", outcome.word())),
         (_, 0) => format!("for {}", length(spent_ms)),
-        (_, failures) => format!(
-            "for {} · {}",
+        (phase, failures) => format!(
+            "{} {} · {}",
+            match phase {
+                Some(Phase::Verifying) => "· undoing for",
+                Some(_) | None => "for",
+            },
             length(spent_ms),
             counted(failures as usize, "failed attempt", "failed attempts")
         ),

@@ -29,6 +29,60 @@ pub fn right(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(filler))
 }
 
+/// The text in lines that fit, broken at blanks; from the second line on behind so many blanks.
+///
+/// A word, and whatever stands between two backticks, stays whole even where it is too wide: it may
+/// be there to be copied.
+pub fn hung(text: &str, width: usize, indent: usize) -> Vec<String> {
+    if columns(text) <= width {
+        return vec![text.to_owned()];
+    }
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut begins = true;
+    for unit in units(text) {
+        let taken = columns(&line) + 1 + columns(&unit);
+        // What fits nowhere gains nothing from a line of its own.
+        let fits_below = indent + columns(&unit) <= width || columns(&line) >= width;
+        if !begins && taken > width && fits_below && !line.trim().is_empty() {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+            begins = true;
+        }
+        if !begins {
+            line.push(' ');
+        }
+        line.push_str(&unit);
+        begins = false;
+    }
+    lines.push(line);
+    lines
+        .iter()
+        .map(|line| line.trim_end().to_owned())
+        .collect()
+}
+
+/// The words of a text; those between two backticks are one.
+fn units(text: &str) -> Vec<String> {
+    let mut units: Vec<String> = Vec::new();
+    let mut ahead = text.matches('`').count();
+    let mut is_open = false;
+    for word in text.split(' ') {
+        let ticks = word.matches('`').count();
+        ahead -= ticks;
+        match units.last_mut() {
+            Some(unit) if is_open => {
+                unit.push(' ');
+                unit.push_str(word);
+            }
+            Some(_) | None => units.push(word.to_owned()),
+        }
+        if ticks % 2 == 1 {
+            is_open = !is_open && ahead > 0;
+        }
+    }
+    units
+}
+
 /// The run's clock: `T+00:16`, `T+1:02:03`.
 pub fn clock(elapsed_ms: u64) -> String {
     let seconds = elapsed_ms / 1_000;
@@ -53,6 +107,14 @@ pub fn length(milliseconds: u64) -> String {
         (1_000..60_000, 0) => format!("{seconds}s"),
         (1_000..60_000, _) => format!("{seconds}.{tenth}s"),
         (60_000.., _) => whole_seconds(milliseconds),
+    }
+}
+
+/// How long an answer took: `4ms`, `under 1 ms`.
+pub fn duration(milliseconds: u64) -> String {
+    match milliseconds {
+        0 => "under 1 ms".to_owned(),
+        _ => length(milliseconds),
     }
 }
 
@@ -83,6 +145,26 @@ mod tests {
         assert_eq!(left("ab", 4), "ab  ");
         assert_eq!(right("abcdef", 4), "abc…");
         assert_eq!(fit("abc", 0), "");
+    }
+
+    #[test]
+    fn lines_break_at_blanks_and_what_may_be_copied_stays_whole() {
+        let told = |text: &str, width| hung(text, width, 4).join("\n");
+        assert_eq!(told("one two", 7), "one two");
+        assert_eq!(told("one two three", 9), "one two\n    three");
+        assert_eq!(
+            told("please say `chaos plan x.yaml` once more", 24),
+            "please say\n    `chaos plan x.yaml`\n    once more"
+        );
+        assert_eq!(
+            told("it is `far too wide for that` anyway", 16),
+            "it is `far too wide for that`\n    anyway"
+        );
+        assert_eq!(told("a lone ` breaks", 10), "a lone `\n    breaks");
+        assert_eq!(
+            told("\u{1b}[31mred\u{1b}[0m two", 7),
+            "\u{1b}[31mred\u{1b}[0m two"
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::model::traffic::TrafficSummary;
 use super::gauges::{short_value, state_words, value_words};
 use super::render::{planned, step_name, step_place};
 use super::sanitise::sanitise;
-use super::text::{counted, length};
+use super::text::{counted, duration, length};
 use super::theme::{Tone, outcome_tone, phase_tone, state_tone};
 
 /// Who must see a sentence.
@@ -252,7 +252,7 @@ fn exchanged(purpose: Purpose, exchange: &Exchange) -> String {
         Purpose::Undo => "undo",
     };
     let request = &exchange.request;
-    let took = length(exchange.took_ms);
+    let took = duration(exchange.took_ms);
     let answer = match exchange.status {
         Some(status) => format!("answered {status} in {took}"),
         None => format!("no answer in {took}"),

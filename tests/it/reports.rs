@@ -1,5 +1,7 @@
 //! Reports, comparisons and lists, as folds of the stories of whole runs.
 
+use chaos_gameday::model::approval::ApprovalMode;
+use chaos_gameday::model::brief::Brief;
 use chaos_gameday::model::decision::Cause;
 use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::outcome::Outcome;
@@ -14,7 +16,7 @@ use chaos_gameday::report::{
 };
 use console::measure_text_width;
 
-use crate::support::events::{Story, Weather, usual_brief};
+use crate::support::events::{Story, Weather, slo, usual_brief};
 use crate::support::journals;
 
 fn report(story: &Story) -> Report {
@@ -142,6 +144,59 @@ fn a_fault_that_was_never_or_only_partly_in_is_not_called_held() {
         in_part(1, Trigger::NotConfirmed, partly),
         (Some(6), StepFate::PartlyIn)
     );
+}
+
+#[test]
+fn a_run_that_ended_before_any_fault_says_that_none_was_in() {
+    let mut story = Story::begun();
+    story.enter(Trigger::Begin, None).watch(3, Weather::Calm);
+    let cause = Cause::Aborted {
+        by: "SIGINT".to_owned(),
+    };
+    story.ending(cause.clone()).settle(Trigger::Abort, cause);
+    let told = text(&report(&story));
+    assert!(
+        told.contains("Ended by a person or a signal; no fault was in.\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_report_without_an_approval_says_that_none_was_needed() {
+    let mut records = Story::held().records();
+    for record in &mut records {
+        if let Event::Approved { approval } = &mut record.event {
+            approval.mode = ApprovalMode::NotNeeded;
+        }
+    }
+    let told = text(&Report::from_events(&records));
+    assert!(
+        told.contains("  Approval      no approval was needed\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("T+00:00.0 no approval was needed\n"),
+        "{told}"
+    );
+    assert!(!told.contains("Approved"), "{told}");
+}
+
+#[test]
+fn names_of_slos_are_whole_up_to_24_columns() {
+    let name = "unclear-answers-in-a-row";
+    let brief = Brief {
+        slos: vec![slo(name, "<= 800ms", 30)],
+        ..usual_brief()
+    };
+    let mut story = Story::begun_with(brief);
+    story.baseline_holds().inject(0).watch(3, Weather::Calm);
+    story.watch(30, Weather::Storm);
+    let told = text(&report(&story));
+    let row = format!("  {name} <= 800ms ");
+    assert!(told.contains(&row), "{told}");
+    assert!(told.contains("in a row, patience\n    30s: "), "{told}");
+    let mut rows = told.lines().filter(|line| line.contains(name));
+    assert!(rows.all(|line| measure_text_width(line) <= 80));
 }
 
 #[test]

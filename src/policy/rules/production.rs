@@ -15,7 +15,11 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     if let Some(spec) = &experiment.metrics.traffic {
         places.push(("metrics.traffic.url".to_owned(), spec.url.clone()));
     }
-    let headers = experiment.metrics.traffic.iter().flat_map(|spec| &spec.headers);
+    let headers = experiment
+        .metrics
+        .traffic
+        .iter()
+        .flat_map(|spec| &spec.headers);
     for (key, value) in headers {
         places.push((format!("metrics.traffic.headers.{key}"), value.clone()));
     }

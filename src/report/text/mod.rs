@@ -100,7 +100,8 @@ fn about(page: &mut Page, report: &Report) {
         run_part(page, run);
     }
     if let Some(approval) = &report.approval {
-        page.entry("Approved", &approval_words(approval));
+        let (label, words) = approval_words(approval);
+        page.entry(label, &words);
     }
     if let Some(experiment) = &report.experiment {
         where_part(page, experiment);
@@ -126,25 +127,23 @@ fn run_part(page: &mut Page, run: &RunFacts) {
     page.literal(run.digest.as_str());
 }
 
-fn approval_words(approval: &Approval) -> String {
-    let expires = date_time(approval.expires_at);
-    let mut words = match approval.mode {
-        ApprovalMode::NotNeeded => {
-            format!(
-                "not needed here by policy; recorded for {}",
-                approval.approver
-            )
+fn approval_words(approval: &Approval) -> (&'static str, String) {
+    let (label, mut words) = match approval.mode {
+        ApprovalMode::NotNeeded => ("Approval", "no approval was needed".to_owned()),
+        ApprovalMode::Typed => {
+            let words = format!(
+                "by {} at a terminal, {}, until {}",
+                approval.approver,
+                date_time(approval.approved_at),
+                date_time(approval.expires_at)
+            );
+            ("Approved", words)
         }
-        ApprovalMode::Typed => format!(
-            "by {} at a terminal, {}, until {expires}",
-            approval.approver,
-            date_time(approval.approved_at)
-        ),
     };
     if let Some(reason) = &approval.reason {
         words.push_str(&format!(": {reason}"));
     }
-    words
+    (label, words)
 }
 
 fn where_part(page: &mut Page, experiment: &Experiment) {

@@ -24,19 +24,32 @@ pub(super) fn slos(page: &mut Page, slos: &[SloReport]) {
         "in breach",
         "",
     ];
-    let mut rows = vec![titles.map(str::to_owned).to_vec()];
-    rows.extend(slos.iter().map(slo_row));
-    page.table(&rows);
-    for slo in slos {
-        page.item("-", &details(slo));
+    let table = |objective: fn(&SloReport) -> String| {
+        let mut rows = vec![titles.map(str::to_owned).to_vec()];
+        rows.extend(slos.iter().map(|slo| slo_row(slo, objective(slo))));
+        rows
+    };
+    let with_patience = table(|slo| format!("{} for {}", slo.objective, length(slo.patience_ms)));
+    // A name says more than a patience, which finds room below the table.
+    if Page::has_room_for(&with_patience) {
+        page.table(&with_patience);
+        for slo in slos {
+            page.item("-", &details(slo, ""));
+        }
+    } else {
+        page.table(&table(|slo| slo.objective.to_string()));
+        for slo in slos {
+            let patience = format!(", patience {}", length(slo.patience_ms));
+            page.item("-", &details(slo, &patience));
+        }
     }
 }
 
-fn slo_row(slo: &SloReport) -> Vec<String> {
+fn slo_row(slo: &SloReport, objective: String) -> Vec<String> {
     let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| slo.unit.show(value));
     vec![
         slo.name.clone(),
-        format!("{} for {}", slo.objective, length(slo.patience_ms)),
+        objective,
         shown(slo.baseline_worst),
         shown(slo.fault_worst),
         shown(slo.worst),
@@ -55,9 +68,9 @@ fn fate_word(fate: SloFate) -> &'static str {
     }
 }
 
-fn details(slo: &SloReport) -> String {
+fn details(slo: &SloReport, patience: &str) -> String {
     let mut words = format!(
-        "{} is the {}: {}, {} blind",
+        "{} is the {}{patience}: {}, {} blind",
         slo.name,
         slo.reads,
         counted(slo.samples, "reading"),

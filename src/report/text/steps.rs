@@ -2,7 +2,7 @@
 
 use super::super::content::{Sent, StepFate, StepReport};
 use super::super::page::Page;
-use super::super::wording::length;
+use super::super::wording::{after, length};
 use crate::model::judgement::Trip;
 use crate::model::request::{Continuity, Proof, Purpose};
 
@@ -19,11 +19,50 @@ pub(super) fn step_part(page: &mut Page, number: usize, step: &StepReport) {
         page.entry("Seen in", &proof_words(proof));
     }
     step_times(page, step);
-    page.entries("Not put in", &step.inject_problems);
-    page.entries("Undo failed", &step.undo_problems);
+    page.entries("Not put in", &folded(&step.inject_problems));
+    page.entries("Undo failed", &folded(&step.undo_problems));
     page.entries("By others", &step.foreign_changes);
-    let sent: Vec<String> = step.requests.iter().map(sent_words).collect();
-    page.entries("Sent", &sent);
+    page.entries("Sent", &sent_lines(&step.requests));
+}
+
+/// Each line once, in the order in which they came first, with how often it came.
+fn folded(lines: &[String]) -> Vec<String> {
+    let mut counts: Vec<(&String, usize)> = Vec::new();
+    for line in lines {
+        match counts.iter_mut().find(|(told, _)| *told == line) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((line, 1)),
+        }
+    }
+    let told = counts.into_iter().map(|(line, count)| match count {
+        1 => line.clone(),
+        _ => format!("{line}, {count} times"),
+    });
+    told.collect()
+}
+
+/// Requests that were answered alike are one line, however often they were tried again.
+fn sent_lines(requests: &[Sent]) -> Vec<String> {
+    let mut counts: Vec<(&Sent, usize)> = Vec::new();
+    for sent in requests {
+        match counts.iter_mut().find(|(told, _)| is_again(told, sent)) {
+            Some((latest, count)) => {
+                *latest = sent;
+                *count += 1;
+            }
+            None => counts.push((sent, 1)),
+        }
+    }
+    let told = counts.into_iter();
+    told.map(|(sent, count)| sent_words(sent, count)).collect()
+}
+
+fn is_again(one: &Sent, other: &Sent) -> bool {
+    let parts = |sent: &Sent| (sent.purpose, sent.status);
+    parts(one) == parts(other)
+        && one.method == other.method
+        && one.url == other.url
+        && one.body == other.body
 }
 
 fn proof_words(proof: &Proof) -> String {
@@ -88,7 +127,7 @@ fn step_times(page: &mut Page, step: &StepReport) {
     }
 }
 
-fn sent_words(sent: &Sent) -> String {
+fn sent_words(sent: &Sent, count: usize) -> String {
     let answer = sent
         .status
         .map_or("no answer".to_owned(), |status| status.to_string());
@@ -100,10 +139,14 @@ fn sent_words(sent: &Sent) -> String {
         .request_id
         .as_ref()
         .map_or_else(String::new, |id| format!(", request id {id}"));
+    let often = match count {
+        1 => String::new(),
+        _ => format!(" {count} times, last"),
+    };
     format!(
-        "{} {} {purpose}: {answer} after {}{id}",
+        "{} {} {purpose}{often}: {answer} {}{id}",
         sent.method,
         sent.url,
-        length(sent.took_ms)
+        after(sent.took_ms)
     )
 }

@@ -3,7 +3,7 @@
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tokio::time::{Duration, Instant};
 
-use super::{Scene, experiment, one_rule};
+use super::{FOR_THE_SANDBOX, Scene, experiment, one_rule};
 use crate::support::process::Place;
 
 #[tokio::test]
@@ -237,9 +237,61 @@ async fn init_writes_what_plan_accepts_and_overwrites_nothing() {
         &["--endpoint", "nonsense"],
     ] {
         let args = [&["init", "--yes", "third.yaml"][..], bad].concat();
-        place.chaos(&args).await.exits(2);
+        let ended = place.chaos(&args).await.exits(2).tells("error: ");
+        assert!(!ended.stderr.contains("third.yaml"), "{}", ended.stderr);
         assert!(!place.path("third.yaml").exists(), "{bad:?}");
     }
+}
+
+#[tokio::test]
+async fn init_takes_traffic_of_somebody_else_for_a_localstack_of_theirs() {
+    let place = Place::new();
+    for (file, traffic, next, environment) in [
+        (
+            "theirs.yaml",
+            "http://127.0.0.1:8080/orders",
+            "chaos plan",
+            "local",
+        ),
+        (
+            "ours.yaml",
+            "http://127.0.0.1:7700/orders",
+            "chaos run --sandbox",
+            "sandbox",
+        ),
+    ] {
+        let args = ["init", "--yes", file, "--traffic", traffic];
+        let next = format!("next: {next} {file}");
+        place.chaos(&args).await.exits(0).tells(&next);
+        let written = std::fs::read_to_string(place.path(file)).unwrap();
+        assert!(
+            written.contains(&format!("environment: {environment}\n")),
+            "{written}"
+        );
+    }
+    place
+        .chaos(&["init", "--yes", "nowhere/x.yaml"])
+        .await
+        .exits(2)
+        .tells("there is no folder nowhere")
+        .tells("mkdir -p nowhere");
+}
+
+#[tokio::test]
+async fn a_document_with_problems_has_one_headline() {
+    let place = Place::new();
+    let bad = FOR_THE_SANDBOX
+        .replace("hold:", "hodl:")
+        .replace("kind: Experiment", "kind: Experiment\nkid: 1");
+    place.write("bad.yaml", &bad);
+    let told = place.chaos(&["plan", "bad.yaml"]).await.exits(2).stderr;
+    assert!(
+        told.starts_with("error: bad.yaml cannot be used: "),
+        "{told}"
+    );
+    assert!(!told.contains("Error:"), "{told}");
+    assert!(told.matches('×').count() >= 2, "{told}");
+    assert!(told.contains("bad.yaml:"), "{told}");
 }
 
 #[tokio::test]

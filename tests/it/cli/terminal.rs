@@ -5,6 +5,8 @@ use crate::support::process::Place;
 use crate::support::pty::{CTRL_C, CTRL_D, Terminal};
 
 const QUESTION: &str = "anything else to refuse";
+/// What the Escape key sends.
+const ESCAPE: &str = "\u{1b}";
 
 /// Answers the question of `chaos approve` with these keys; returns the exit code, what was shown,
 /// and how many approvals are kept then.
@@ -174,6 +176,63 @@ async fn init_asks_its_questions_and_writes_what_plan_accepts() {
 }
 
 #[tokio::test]
+async fn what_is_neither_yes_nor_no_is_asked_again() {
+    let place = Place::new();
+    place.write("stream-down.yaml", FOR_THE_SANDBOX);
+    let args = ["run", "--sandbox", "--app", "fixed", "stream-down.yaml"];
+    let mut terminal = Terminal::start(&place, &args);
+    terminal.shows("run it now?").await;
+    terminal.types("quit\r").await;
+    terminal.shows("please answer y or n").await;
+    terminal.types("n\r").await;
+    let (status, shown) = terminal.ended().await;
+    assert_eq!(status.code(), Some(4), "{shown}");
+    assert_eq!(shown.matches("run it now?").count(), 2, "{shown}");
+    assert!(!place.state().join("runs").exists());
+}
+
+#[tokio::test]
+async fn init_asks_again_where_an_answer_cannot_be_used() {
+    let place = Place::new();
+    let mut terminal = Terminal::start(&place, &["init", "--endpoint", "http://127.0.0.1:4566"]);
+    for (question, bad, problem, good) in [
+        (
+            "Which AWS service",
+            "My Queue",
+            "the service `My Queue`",
+            "sqs",
+        ),
+        (
+            "Which operation?",
+            "Send Me",
+            "the operation `Send Me`",
+            "SendMessage",
+        ),
+        ("Which URL", "foo", "`foo` is no URL", "http://127.0.0.1:1/"),
+        ("How long", "abc", "`abc` is no duration", "5s"),
+        (
+            "Name of the",
+            "My Name",
+            "`My Name` is no DNS label",
+            "ours",
+        ),
+    ] {
+        terminal.shows(question).await;
+        terminal.types(&format!("{bad}\r")).await;
+        terminal.shows(&format!("error:\u{1b}[0m {problem}")).await;
+        terminal.types(&format!("{good}\r")).await;
+    }
+    terminal.shows("What do you claim?").await;
+    terminal.types("\r").await;
+    let (status, shown) = terminal.ended().await;
+    assert_eq!(status.code(), Some(0), "{shown}");
+    let written = std::fs::read_to_string(place.path("ours.yaml")).unwrap();
+    for words in ["SendMessage", "hold: 5s", "http://127.0.0.1:1/"] {
+        assert!(written.contains(words), "no `{words}` in\n{written}");
+    }
+}
+
+#[tokio::test]
 async fn a_replay_asks_again_and_shows_both_runs_side_by_side() {
     let scene = Scene::new().await;
     scene.start(&[], &[]).await.ended().await.exits(0);
@@ -249,9 +308,17 @@ async fn a_courtesy_question_may_be_skipped_and_a_no_injects_nothing() {
         terminal.types(CTRL_C).await;
         terminal.ended().await
     };
-    let (no, ctrl_c, (status, shown)) = tokio::join!(asked("n"), asked(CTRL_C), skipped);
-    for (key, (code, shown, ran)) in [("n", no), ("Ctrl-C", ctrl_c)] {
+    let (no, ctrl_c, ctrl_d, escape, (status, shown)) = tokio::join!(
+        asked("No\r"),
+        asked(CTRL_C),
+        asked(CTRL_D),
+        asked(ESCAPE),
+        skipped
+    );
+    let keys = ["no", "Ctrl-C", "Ctrl-D", "Escape"];
+    for (key, (code, shown, ran)) in keys.into_iter().zip([no, ctrl_c, ctrl_d, escape]) {
         assert_eq!((code, ran), (Some(4), false), "{key}: {shown}");
+        assert!(!shown.contains("please answer"), "{key}: {shown}");
     }
     assert_eq!(status.code(), Some(5), "{shown}");
     assert!(!shown.contains("run it now?"), "{shown}");

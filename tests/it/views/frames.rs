@@ -1,7 +1,9 @@
 //! Frames of the live view and the last words of a run.
 
-use chaos_gameday::model::event::Record;
-use chaos_gameday::model::phase::Phase;
+use chaos_gameday::model::brief::Brief;
+use chaos_gameday::model::event::{Event, Record};
+use chaos_gameday::model::phase::{Phase, Trigger};
+use chaos_gameday::model::problem::{Problem, ProblemKind};
 use chaos_gameday::model::sample::{Reading, SloState};
 use chaos_gameday::model::state::RunState;
 use chaos_gameday::view::{Canvas, Colour, Glyphs, closing, frame};
@@ -33,6 +35,55 @@ fn frame_in_the_middle_of_a_breach() {
 #[test]
 fn frame_while_undoing_after_a_failed_attempt() {
     insta::assert_snapshot!(frames(&Story::stuck().first_ms(42_600), 700));
+}
+
+/// The second line of the frame so much later.
+fn progress(story: &Story, later_ms: u64) -> String {
+    let state = RunState::of(&story.records());
+    frame(&state, state.elapsed_ms + later_ms, canvas(80)).swap_remove(1)
+}
+
+#[test]
+fn an_undo_that_is_tried_again_lasts_since_its_first_attempt() {
+    let mut story = Story::begun();
+    story.baseline_holds().inject(0).watch(3, Weather::Calm);
+    story.enter(Trigger::Abort, Some(0)).after(2_000);
+    let problem = Problem::new(ProblemKind::Unreachable, "no answer");
+    story.tell(Event::UndoFailed {
+        step: 0,
+        attempt: 1,
+        problem,
+    });
+    story.after(2_000).enter(Trigger::UndoSent, Some(0));
+    assert_eq!(
+        progress(&story, 500),
+        "verifying gone · undoing for 4.5s · 1 failed attempt"
+    );
+    story.after(1_000).enter(Trigger::NotGone, Some(0));
+    assert_eq!(progress(&story, 500), "undoing for 5.5s · 1 failed attempt");
+}
+
+#[test]
+fn a_patience_that_is_over_is_told_as_there_is_room() {
+    let brief = Brief {
+        slos: vec![slo("errors", "< 1%", 1)],
+        ..usual_brief()
+    };
+    let mut story = Story::begun_with(brief);
+    story.baseline_holds().inject(0).watch(1, Weather::Calm);
+    story.watch(4, Weather::Storm);
+    let state = RunState::of(&story.records());
+    let gauge = |width| frame(&state, state.elapsed_ms, canvas(width)).swap_remove(2);
+    assert!(
+        gauge(80).contains(" < 1% breaching for 1s, patience 1s over "),
+        "{}",
+        gauge(80)
+    );
+    assert!(
+        gauge(50).contains(" < 1% breaching for 1s, over "),
+        "{}",
+        gauge(50)
+    );
 }
 
 #[test]

@@ -12,6 +12,37 @@ use super::setup;
 use crate::support::screen::{captured, failing};
 
 #[test]
+fn a_terminal_gets_lines_broken_at_blanks_and_a_pipe_gets_them_whole() {
+    let told = |devices| {
+        let (printer, seen) = captured(Setup {
+            size: Size::Fixed(40, 24),
+            choice: ColorChoice::Never,
+            ..setup(devices, Loudness::Normal)
+        });
+        let hint = "look at the other end with `curl http://127.0.0.1:4566/_localstack/health`, then again";
+        let problem = Problem::new(
+            ProblemKind::Absent,
+            "the platform answers, but without what is needed here",
+        );
+        printer.error(&problem.hint(hint));
+        printer.warn("there is little room for so many words");
+        seen.stderr()
+    };
+    assert_eq!(
+        told(Devices::TERMINAL),
+        "\
+error: the platform answers, but without
+       what is needed here
+  hint: look at the other end with `curl http://127.0.0.1:4566/_localstack/health`,
+        then again
+warning: there is little room for so
+         many words
+"
+    );
+    assert_eq!(told(Devices::NONE).lines().count(), 3);
+}
+
+#[test]
 fn colours_follow_the_flag_then_the_environment_then_the_terminal() {
     let no_color = Environment {
         no_color: true,
