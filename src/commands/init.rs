@@ -300,10 +300,11 @@ fn write_new(file: &Path, text: &str) -> Result<(), Problem> {
         .create_new(true)
         .open(file)
         .and_then(|mut open| open.write_all(text.as_bytes()));
-    written.map_err(|why| match why.kind() == ErrorKind::AlreadyExists {
-        true => exists(file),
-        false => {
-            unwritable(file, &why.to_string()).hint("name a file in a folder that you may write to")
+    written.map_err(|why| {
+        if why.kind() == ErrorKind::AlreadyExists {
+            return exists(file);
         }
+        let hint = "name a file in a folder that you may write to";
+        unwritable(file, &why.to_string()).hint(hint)
     })
 }
