@@ -19,6 +19,8 @@ pub enum Failure {
     Problem(Problem),
     /// The policy says no.
     Denied(Vec<Finding>),
+    /// The policy says no to a document; each finding is underlined in its source.
+    DeniedAt(Box<DocumentError>),
     /// The world is not what was planned.
     Drift(Vec<Difference>),
     /// No valid approval.
@@ -41,7 +43,7 @@ impl Failure {
                 | ProblemKind::Conflict
                 | ProblemKind::Unexpected => 3,
             },
-            Self::Denied(_) | Self::Drift(_) => 3,
+            Self::Denied(_) | Self::DeniedAt(_) | Self::Drift(_) => 3,
             Self::Unapproved(_) => 4,
             Self::Bug(_) => 70,
         }
@@ -54,6 +56,13 @@ impl Failure {
         match self {
             Self::Document(error) => document(printer, error),
             Self::Problem(problem) | Self::Unapproved(problem) => printer.error(problem),
+            Self::DeniedAt(error) => {
+                printer.error(&Problem::new(
+                    ProblemKind::Refused,
+                    "the policy denies this plan",
+                ));
+                underlined(printer, error);
+            }
             Self::Denied(findings) => {
                 printer.error(&Problem::new(
                     ProblemKind::Refused,
@@ -85,6 +94,10 @@ impl Failure {
 /// for a pipe.
 fn document(printer: &Printer, error: &DocumentError) {
     printer.error(&Problem::new(ProblemKind::Invalid, error.to_string()));
+    underlined(printer, error);
+}
+
+fn underlined(printer: &Printer, error: &DocumentError) {
     let setup = printer.setup();
     let theme = match (setup.glyphs(), setup.colour(Stream::Stderr)) {
         (Glyphs::Unicode, Colour::On) => GraphicalTheme::unicode(),

@@ -6,9 +6,10 @@ use super::Desk;
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::model::ids::{Digest, RunId};
+use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::{
-    self, DocumentSource, Plan, Resolution, Source, StoredPlan, Variables, load_experiment,
-    parse_flag, read_source, read_variable_file, resolve,
+    self, DocumentError, DocumentSource, Loaded, Plan, Resolution, Source, Spans, StoredPlan,
+    Variables, load_experiment, parse_flag, read_source, read_variable_file, resolve,
 };
 use crate::policy::{self, Facts, Finding, OwnSandbox, Policy, Severity};
 use crate::run::Clock;
@@ -32,6 +33,19 @@ impl Planned {
     pub(super) fn undenied(&self) -> Result<(), Failure> {
         undenied(&self.findings)
     }
+}
+
+/// The denial, each finding at its place in the document.
+fn denied_at(source: &Source, spans: &Spans, findings: Vec<Finding>) -> Failure {
+    let denied = findings
+        .into_iter()
+        .filter(|finding| finding.severity == Severity::Deny);
+    let placed = denied.map(|finding| {
+        let message = format!("{} ({})", finding.message, finding.rule);
+        let problem = Problem::new(ProblemKind::Refused, message).hint(finding.way_out);
+        (finding.place, problem)
+    });
+    Failure::DeniedAt(Box::new(DocumentError::at_places(source, spans, placed)))
 }
 
 /// Nothing, or the denial with every finding that denies.
@@ -74,9 +88,17 @@ pub(super) async fn make(
         policy: policy.identity(),
         replay_of: draft.replay_of,
     };
-    let unresolved = plan::draft(loaded.experiment, source, loaded.used, with);
+    let Loaded {
+        experiment,
+        used,
+        spans,
+    } = loaded;
+    let unresolved = plan::draft(experiment, source, used, with);
     // What the document alone forbids is forbidden before anybody is asked anything.
-    undenied(&judge(&unresolved, &policy, draft.sandbox))?;
+    let findings = judge(&unresolved, &policy, draft.sandbox);
+    if undenied(&findings).is_err() {
+        return Err(denied_at(draft.source, &spans, findings));
+    }
     let plan = resolve(unresolved, clients).await?;
     let findings = judge(&plan, &policy, draft.sandbox);
     Ok(Planned {

@@ -342,17 +342,18 @@ fn control_characters_reach_no_terminal() {
 fn places_of_a_loaded_document_can_be_pointed_at() {
     let source = small(
         "{service: kinesis}",
-        "{service: kinesis, operation: 'Put*'}",
+        "{service: kinesis, operation: 'PutRecord'}",
     );
     let loaded = load_experiment(&source, &Variables::default()).expect("it loads");
     let at = |path: &str| loaded.spans.nearest(path).map(|range| &source.text[range]);
     let rule = "steps[0].fault.localstack.faults[0]";
-    assert_eq!(at(&format!("{rule}.operation")), Some("'Put*'"));
+    assert_eq!(at(&format!("{rule}.operation")), Some("'PutRecord'"));
     assert_eq!(at(&format!("{rule}.region")), Some("service"));
     assert_eq!(at("steps[0].fault"), Some("fault"));
     assert_eq!(at("nowhere"), None);
     assert_eq!(loaded.spans.find(&format!("{rule}.region")), None);
-    let finding = Problem::new(ProblemKind::Invalid, "`Put*` is a pattern").hint("name one");
+    let finding =
+        Problem::new(ProblemKind::Invalid, "`PutRecord` is too bold").hint("name another");
     let error = DocumentError::at_places(
         &source,
         &loaded.spans,
@@ -362,13 +363,13 @@ fn places_of_a_loaded_document_can_be_pointed_at() {
       × experiment.yaml cannot be used: 1 problem
 
     Error: 
-      × `Put*` is a pattern
+      × `PutRecord` is too bold
        ╭─[experiment.yaml:9:82]
      8 │ slos: [{name: errors, traffic: errorRate, objective: "< 1%"}]
-     9 │ steps: [{name: down, fault: {localstack: {faults: [{service: kinesis, operation: 'Put*'}]}}, hold: 30s}]
-       ·                                                                                  ──────
+     9 │ steps: [{name: down, fault: {localstack: {faults: [{service: kinesis, operation: 'PutRecord'}]}}, hold: 30s}]
+       ·                                                                                  ───────────
        ╰────
-      help: name one
+      help: name another
     "##);
 }
 
@@ -376,10 +377,11 @@ fn places_of_a_loaded_document_can_be_pointed_at() {
 fn more_problems_than_anybody_reads_are_counted() {
     let rules = "{servcie: x}, ".repeat(300);
     let source = small("{service: kinesis}", &rules);
-    let error = load_experiment(&source, &Variables::default()).expect_err("300 problems");
+    let error = load_experiment(&source, &Variables::default())
+        .expect_err("300 misspelt keys, and 299 rules that say the same");
     assert_eq!(error.problems().len(), 100);
     assert_eq!(
         error.to_string(),
-        "experiment.yaml cannot be used: 300 problems, the first 100 follow"
+        "experiment.yaml cannot be used: 599 problems, the first 100 follow"
     );
 }

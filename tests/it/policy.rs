@@ -96,6 +96,29 @@ async fn each_rule_denies_its_own_case_and_points_at_its_place() {
             &["deny production metadata.labels.tier"],
         ),
         (
+            "a header that names production",
+            |plan| {
+                let mut spec = traffic(&format!("{APP}/orders"));
+                let header = ("host".to_owned(), "shop.production.example.com".to_owned());
+                spec.headers.extend([header]);
+                plan.experiment.metrics.traffic = Some(spec);
+            },
+            &["deny production metrics.traffic.headers.host"],
+        ),
+        (
+            "a command that asks production",
+            |plan| {
+                plan.experiment.slos[0].metric = Metric::Command(CommandMetric {
+                    argv: ["curl", "https://api.prod.example.com"]
+                        .map(str::to_owned)
+                        .to_vec(),
+                    json: None,
+                    timeout: Span::from_secs(1),
+                });
+            },
+            &["deny production slos[0].command"],
+        ),
+        (
             "a hold of an hour",
             |plan| plan.experiment.steps[0].hold = Span::from_secs(3_600),
             &["deny figures steps[0].hold"],
@@ -255,6 +278,13 @@ async fn an_approval_counts_for_its_digest_and_its_time_only() {
         }]
     });
     assert_eq!(early.await, void(ApprovalFlaw::FromTheFuture));
+    let endless = refusal(|stored| {
+        vec![Approval {
+            expires_at: at("2036-01-01T10:10:00Z"),
+            ..approval(stored)
+        }]
+    });
+    assert_eq!(endless.await, void(ApprovalFlaw::TooLong));
 }
 
 #[tokio::test]

@@ -174,13 +174,13 @@ mod tests {
                 json!({"region": "us-*"}),
                 "region",
                 "wildcard",
-                "leave the region out",
+                "leave it out: `on.localstack.region`",
             ),
             (
                 json!({"region": ""}),
                 "region",
                 "is empty",
-                "leave the region out",
+                "leave it out: `on.localstack.region`",
             ),
             (
                 json!({"region": "US-East-1"}),
