@@ -2,7 +2,7 @@
 
 use super::{FAULT_IS_IN, FOR_THE_SANDBOX, Scene, after_a_run, approvals, report};
 use crate::support::process::Place;
-use crate::support::pty::{CTRL_C, CTRL_D, Terminal};
+use crate::support::pty::{self, CTRL_C, CTRL_D, Terminal};
 
 const QUESTION: &str = "anything else to refuse";
 /// What the Escape key sends.
@@ -22,6 +22,9 @@ async fn answered(keys: &str) -> (Option<i32>, String, usize) {
 
 #[tokio::test]
 async fn typing_the_name_approves_and_anything_else_does_not() {
+    if pty::is_missing() {
+        return;
+    }
     let (yes, wrong, nothing, part) = tokio::join!(
         answered("stream-down\r"),
         answered("stream-up\r"),
@@ -38,6 +41,9 @@ async fn typing_the_name_approves_and_anything_else_does_not() {
 
 #[tokio::test]
 async fn ctrl_c_and_ctrl_d_at_the_question_mean_no() {
+    if pty::is_missing() {
+        return;
+    }
     let (ctrl_c, ctrl_d) = tokio::join!(answered(CTRL_C), answered(CTRL_D));
     for (key, (code, shown, kept)) in [("Ctrl-C", ctrl_c), ("Ctrl-D", ctrl_d)] {
         assert_eq!((code, kept), (Some(4), 0), "{key}: {shown}");
@@ -46,6 +52,9 @@ async fn ctrl_c_and_ctrl_d_at_the_question_mean_no() {
 
 #[tokio::test]
 async fn the_whole_way_at_one_terminal_plans_asks_runs_and_holds() {
+    if pty::is_missing() {
+        return;
+    }
     let scene = Scene::new().await;
     let mut terminal = Terminal::start(&scene.place, &["run", "stream-down.yaml"]);
     terminal.shows(QUESTION).await;
@@ -73,6 +82,9 @@ fn cursor_is_visible(shown: &str) -> bool {
 
 #[tokio::test]
 async fn the_live_view_shows_phase_and_slos_and_ctrl_c_undoes_and_leaves_a_cursor() {
+    if pty::is_missing() {
+        return;
+    }
     let scene = Scene::new().await;
     let plan = scene.approved_plan(&["HOLD=20s"]).await;
     let mut terminal = Terminal::start(&scene.place, &["run", &plan]);
@@ -109,6 +121,9 @@ fn has_colour(shown: &str) -> bool {
 
 #[tokio::test]
 async fn a_terminal_without_colour_shows_the_same_words_and_a_dumb_one_no_codes_at_all() {
+    if pty::is_missing() {
+        return;
+    }
     let shown_with = |name: &'static str, value: &'static str| async move {
         let scene = Scene::new().await;
         let plan = scene.approved_plan(&[]).await;
@@ -133,6 +148,9 @@ async fn a_terminal_without_colour_shows_the_same_words_and_a_dumb_one_no_codes_
 
 #[tokio::test]
 async fn a_terminal_that_closes_under_the_hold_undoes() {
+    if pty::is_missing() {
+        return;
+    }
     let scene = Scene::new().await;
     let plan = scene.approved_plan(&["HOLD=20s"]).await;
     let mut terminal = Terminal::start(&scene.place, &["run", &plan]);
@@ -148,6 +166,9 @@ async fn a_terminal_that_closes_under_the_hold_undoes() {
 
 #[tokio::test]
 async fn init_asks_its_questions_and_writes_what_plan_accepts() {
+    if pty::is_missing() {
+        return;
+    }
     let scene = Scene::new().await;
     let url = scene.localstack.url.clone();
     let args = [
@@ -177,6 +198,9 @@ async fn init_asks_its_questions_and_writes_what_plan_accepts() {
 
 #[tokio::test]
 async fn what_is_neither_yes_nor_no_is_asked_again() {
+    if pty::is_missing() {
+        return;
+    }
     let place = Place::new();
     place.write("stream-down.yaml", FOR_THE_SANDBOX);
     let args = ["run", "--sandbox", "--app", "fixed", "stream-down.yaml"];
@@ -193,6 +217,9 @@ async fn what_is_neither_yes_nor_no_is_asked_again() {
 
 #[tokio::test]
 async fn init_asks_again_where_an_answer_cannot_be_used() {
+    if pty::is_missing() {
+        return;
+    }
     let place = Place::new();
     let mut terminal = Terminal::start(&place, &["init", "--endpoint", "http://127.0.0.1:4566"]);
     for (question, bad, problem, good) in [
@@ -234,6 +261,9 @@ async fn init_asks_again_where_an_answer_cannot_be_used() {
 
 #[tokio::test]
 async fn a_replay_asks_again_and_shows_both_runs_side_by_side() {
+    if pty::is_missing() {
+        return;
+    }
     let scene = Scene::new().await;
     scene.start(&[], &[]).await.ended().await.exits(0);
     let mut terminal = Terminal::start(&scene.place, &["replay", "last"]);
@@ -252,6 +282,9 @@ async fn a_replay_asks_again_and_shows_both_runs_side_by_side() {
 
 #[tokio::test]
 async fn a_recording_plays_through_the_live_view() {
+    if pty::is_missing() {
+        return;
+    }
     let (place, _) = after_a_run().await;
     let args = ["replay", "last", "--view", "--speed", "20"];
     let (status, shown) = Terminal::start(&place, &args).ended().await;
@@ -264,6 +297,9 @@ async fn a_recording_plays_through_the_live_view() {
 
 #[tokio::test]
 async fn ctrl_c_ends_playing_a_recording_and_leaves_a_cursor() {
+    if pty::is_missing() {
+        return;
+    }
     let (place, _) = after_a_run().await;
     let args = ["replay", "last", "--view", "--speed", "0.1"];
     let mut terminal = Terminal::start(&place, &args);
@@ -277,6 +313,9 @@ async fn ctrl_c_ends_playing_a_recording_and_leaves_a_cursor() {
 
 #[tokio::test]
 async fn a_quiet_run_at_a_terminal_draws_nothing() {
+    if pty::is_missing() {
+        return;
+    }
     let scene = Scene::new().await;
     let plan = scene.approved_plan(&[]).await;
     let (status, shown) = Terminal::start(&scene.place, &["run", "-q", &plan])
@@ -289,6 +328,9 @@ async fn a_quiet_run_at_a_terminal_draws_nothing() {
 
 #[tokio::test]
 async fn a_courtesy_question_may_be_skipped_and_a_no_injects_nothing() {
+    if pty::is_missing() {
+        return;
+    }
     let asked = |keys: &'static str| async move {
         let place = Place::new();
         place.write("stream-down.yaml", FOR_THE_SANDBOX);

@@ -39,6 +39,24 @@ pub struct Terminal {
     reading: JoinHandle<()>,
 }
 
+/// Whether there is no way here to give a process a terminal of its own. Says so, and what to
+/// install; where every test has to run (`CHAOS_REQUIRE_E2E`), that is a failure.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a test that is skipped says so, and CI may forbid it"
+)]
+pub fn is_missing() -> bool {
+    let found = std::process::Command::new("setsid").arg("--help").output();
+    if found.is_ok_and(|found| String::from_utf8_lossy(&found.stdout).contains("--ctty")) {
+        return false;
+    }
+    let required = std::env::var_os("CHAOS_REQUIRE_E2E").is_some();
+    assert!(!required, "`setsid --ctty` of util-linux is needed");
+    eprintln!("skipped: no `setsid --ctty`, install util-linux");
+    true
+}
+
 impl Terminal {
     /// Starts the binary.
     pub fn start(place: &Place, args: &[&str]) -> Self {
