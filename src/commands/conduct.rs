@@ -21,8 +21,9 @@ use crate::model::outcome::Outcome;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Span;
 use crate::plan::Plan;
-use crate::policy::{self, AdmittedPlan, Facts, OwnSandbox, Severity};
+use crate::policy::{self, Admission, AdmittedPlan, OwnSandbox};
 use crate::run::{Clock, Gauge, Kit, Runner, Settlement, Timing};
+use crate::sandbox::Sandbox;
 use crate::session::{self, Executed, Screen, Stage};
 use crate::view::prompt::{self, Answer};
 use crate::view::{self, Shape};
@@ -34,7 +35,8 @@ const SHORTEST_UNDO: Span = Span::from_secs(1);
 pub(super) struct Conduct<'a> {
     pub(super) clients: &'a Clients,
     pub(super) args: &'a ConductArgs,
-    pub(super) sandbox: Option<&'a OwnSandbox>,
+    /// The sandbox that was started for it; it ends with it.
+    pub(super) sandbox: Option<Sandbox>,
 }
 
 /// A run that ended, and where its evidence is.
@@ -81,7 +83,8 @@ pub(super) async fn conduct(
     let text = planned.stored.to_text()?;
     // Before anybody is asked: a yes to what cannot start would be a yes for nothing.
     let _locks = lock(desk, &planned.stored.plan)?;
-    let admitted = admit(desk, &store, planned, &conduct)?;
+    let own = conduct.sandbox.as_ref().map(planning::own);
+    let admitted = admit(desk, &store, planned, &conduct, own.as_ref())?;
     let clock = Clock::start();
     let run = new_run_id(clock);
     let drivers = drivers(admitted.plan(), conduct.clients)?;
@@ -112,6 +115,9 @@ pub(super) async fn conduct(
     match screen {
         Screen::Read => last_words(desk, &run, &settlement, conduct.args.output),
         Screen::Stalled => {}
+    }
+    if let Some(sandbox) = conduct.sandbox {
+        sandbox.stop().await;
     }
     Ok(Conducted {
         run,
@@ -149,56 +155,34 @@ fn admit(
     store: &Store,
     planned: Planned,
     conduct: &Conduct<'_>,
+    sandbox: Option<&OwnSandbox>,
 ) -> Result<AdmittedPlan, Failure> {
-    let Planned {
-        stored,
-        findings,
-        policy,
-    } = planned;
-    let now = Clock::wall();
+    planned.undenied()?;
+    let required = planned.needs_approval();
+    let Planned { stored, policy, .. } = planned;
     let mut approvals = read_approvals(desk, store, &stored.id)?;
-    planning::undenied(&findings)?;
-    let required = findings
-        .iter()
-        .any(|finding| finding.severity == Severity::Require);
+    let now = Clock::wall();
     let approved = approvals
         .iter()
         .any(|approval| approval.check(&stored.digest, now).is_ok());
-    if required && !approved {
-        if !desk.printer.has_person() && !approvals.is_empty() {
-            // There were approvals, and none counts any more: say which flaw the latest has.
-            let facts = Facts {
-                plan: &stored.plan.clone(),
-                policy: &policy,
-                sandbox: conduct.sandbox,
-            };
-            return Ok(policy::admit(
-                stored,
-                &facts,
-                &approvals,
-                now,
-                &desk.settings.person,
-            )?);
-        }
+    // Where there were approvals and nobody can be asked for another, admission says what is wrong
+    // with the latest.
+    let asks = required && !approved && (desk.printer.has_person() || approvals.is_empty());
+    if asks {
         let approval = approve::ask(desk, &stored, &policy, None, None)?;
         store.save_approval(&approval)?;
         approvals.push(approval);
     } else if !required {
         courtesy(desk, conduct.args)?;
     }
-    let plan = stored.plan.clone();
-    let facts = Facts {
-        plan: &plan,
+    let by = Admission {
         policy: &policy,
-        sandbox: conduct.sandbox,
+        sandbox,
+        approvals: &approvals,
+        now: Clock::wall(),
+        requester: &desk.settings.person,
     };
-    Ok(policy::admit(
-        stored,
-        &facts,
-        &approvals,
-        Clock::wall(),
-        &desk.settings.person,
-    )?)
+    Ok(policy::admit(stored, by)?)
 }
 
 fn read_approvals(

@@ -10,7 +10,7 @@ use crate::error::Failure;
 use crate::exit::Exit;
 use crate::journal::{self, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::{Source, StoredPlan, VariableSource, differences};
+use crate::plan::{StoredPlan, VariableSource, Variables, differences};
 use crate::report::{Comparison, Report};
 use crate::session::{self, Screen};
 use crate::view::{Player, Shape, plan as shown, view};
@@ -26,11 +26,8 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
     let clients = Clients::new()?;
     let sandbox = run::own_sandbox(&args.sandbox).await?;
     let own = sandbox.as_ref().map(planning::own);
-    let source = Source {
-        name: stored.plan.source.name.clone(),
-        text: stored.plan.source.text.clone(),
-    };
-    let recorded = run::recorded_variables(&stored);
+    let source = stored.plan.source.source();
+    let recorded = Variables::recorded(&stored.plan.variables);
     let variables = planning::variables(
         recorded.overlaid(planning::sandbox_variables(sandbox.as_ref())),
         &args.variables.flags,
@@ -51,12 +48,9 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
     let conduct = Conduct {
         clients: &clients,
         args: &args.conduct,
-        sandbox: own.as_ref(),
+        sandbox,
     };
     let conducted = conduct::conduct(desk, planned, conduct).await?;
-    if let Some(sandbox) = sandbox {
-        sandbox.stop().await;
-    }
     compare(desk, &before, &conducted, args.conduct.output);
     Ok(conducted.exit())
 }

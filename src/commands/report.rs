@@ -24,18 +24,18 @@ pub(super) fn report(desk: &Desk, args: &ReportArgs) -> Result<Exit, Failure> {
 /// Each run with the one before it: as text one after the other, as JSON one document.
 fn compare_in_turn(desk: &Desk, reports: &[Report], form: Form) -> Result<(), Failure> {
     let pairs = reports.windows(2);
-    let mut all = pairs.map(|pair| Comparison::between(&pair[0], &pair[1]));
-    match form {
-        Form::Json if reports.len() > 2 => {
-            let all: Vec<Comparison> = all.collect();
-            let text = serde_json::to_string_pretty(&all)
-                .map_err(|why| Problem::new(ProblemKind::Evidence, why.to_string()))?;
-            desk.printer.data(&text);
-        }
-        Form::Text | Form::Json => all.by_ref().for_each(|one| {
-            let text = format(form).format().render_comparison(&one);
-            desk.printer.data(text.trim_end());
-        }),
+    let all: Vec<Comparison> = pairs
+        .map(|pair| Comparison::between(&pair[0], &pair[1]))
+        .collect();
+    if form == Form::Json && all.len() > 1 {
+        let text = serde_json::to_string_pretty(&all)
+            .map_err(|why| Problem::new(ProblemKind::Evidence, why.to_string()))?;
+        desk.printer.data(&text);
+        return Ok(());
+    }
+    for one in &all {
+        let text = format(form).format().render_comparison(one);
+        desk.printer.data(text.trim_end());
     }
     Ok(())
 }

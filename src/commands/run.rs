@@ -47,12 +47,9 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
     let conduct = Conduct {
         clients: &clients,
         args: &args.conduct,
-        sandbox: own.as_ref(),
+        sandbox,
     };
     let conducted = conduct::conduct(desk, planned, conduct).await?;
-    if let Some(sandbox) = sandbox {
-        sandbox.stop().await;
-    }
     replay::compare_with_original(desk, &conducted, args.conduct.output);
     Ok(conducted.exit())
 }
@@ -102,13 +99,10 @@ pub(super) fn present(
 async fn approved(desk: &Desk, clients: &Clients, plan: &PlanId) -> Result<Planned, Failure> {
     let (_, text) = desk.store()?.load_plan(plan.as_str())?;
     let stored = StoredPlan::from_text(&text)?;
-    let source = Source {
-        name: stored.plan.source.name.clone(),
-        text: stored.plan.source.text.clone(),
-    };
+    let source = stored.plan.source.source();
     let draft = Draft {
         source: &source,
-        variables: recorded_variables(&stored),
+        variables: Variables::recorded(&stored.plan.variables),
         sandbox: None,
         replay_of: stored.plan.replay_of.clone(),
     };
@@ -130,11 +124,6 @@ fn warn_if_edited(desk: &Desk, planned: &Source) {
             planned.name
         ));
     }
-}
-
-/// The variables that a plan was made with, each from where it came from.
-pub(super) fn recorded_variables(stored: &StoredPlan) -> Variables {
-    Variables::recorded(&stored.plan.variables)
 }
 
 /// The sandbox that was asked for.

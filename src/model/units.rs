@@ -44,6 +44,11 @@ impl Span {
         }
     }
 
+    /// A measured length in whole milliseconds; one that 64 bits cannot hold is the longest.
+    pub fn of(length: Duration) -> Self {
+        Self::from_millis(u64::try_from(length.as_millis()).unwrap_or(u64::MAX))
+    }
+
     /// Length in milliseconds.
     pub const fn as_millis(self) -> u64 {
         self.milliseconds

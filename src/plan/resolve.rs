@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::Experiment;
 use super::drift;
+use super::source::Source;
 use super::variables::UsedVariable;
 use crate::clients::Clients;
 use crate::faults::{self, Owner, Prepared};
@@ -30,6 +31,16 @@ pub struct DocumentSource {
     pub text: String,
     /// The digest of its bytes.
     pub digest: Digest,
+}
+
+impl DocumentSource {
+    /// The document, to be read again.
+    pub fn source(&self) -> Source {
+        Source {
+            name: self.name.clone(),
+            text: self.text.clone(),
+        }
+    }
 }
 
 /// A locked document: what will be done, to whom, how it ends and how it is undone.

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::built_in::Policy;
 use super::finding::{Finding, Severity};
-use super::rules::{Facts, evaluate};
+use super::rules::{Facts, OwnSandbox, evaluate};
 use crate::model::approval::{Approval, ApprovalFlaw, ApprovalMode, Person};
 use crate::model::ids::{Digest, PlanId};
 use crate::plan::{Plan, StoredPlan};
@@ -55,26 +55,36 @@ pub enum Refusal {
     VoidApproval(ApprovalFlaw),
 }
 
-/// Admits a plan, or says why not. The policy is asked again here, whatever was found before.
+/// What a plan is admitted by.
+#[derive(Debug, Clone, Copy)]
+pub struct Admission<'a> {
+    /// The policy.
+    pub policy: &'a Policy,
+    /// The sandbox that this very process started, if it did.
+    pub sandbox: Option<&'a OwnSandbox>,
+    /// What was approved.
+    pub approvals: &'a [Approval],
+    /// Now.
+    pub now: Timestamp,
+    /// Who asks.
+    pub requester: &'a Person,
+}
+
+/// Admits a plan, or says why not. The policy is asked again here, about this very plan, whatever was
+/// found before.
 ///
 /// # Errors
 /// The refusal.
-pub fn admit(
-    stored: StoredPlan,
-    facts: &Facts<'_>,
-    approvals: &[Approval],
-    now: Timestamp,
-    requester: &Person,
-) -> Result<AdmittedPlan, Refusal> {
-    if stored.plan.policy != facts.policy.identity() {
+pub fn admit(stored: StoredPlan, by: Admission<'_>) -> Result<AdmittedPlan, Refusal> {
+    if stored.plan.policy != by.policy.identity() {
         return Err(Refusal::OtherPolicy {
-            now: facts.policy.name.clone(),
+            now: by.policy.name.clone(),
         });
     }
-    // Whatever plan the facts speak of: the one that gets in is the one that is judged.
     let facts = Facts {
         plan: &stored.plan,
-        ..facts.clone()
+        policy: by.policy,
+        sandbox: by.sandbox,
     };
     let (denied, other): (Vec<Finding>, Vec<Finding>) = evaluate(&facts)
         .into_iter()
@@ -85,15 +95,16 @@ pub fn admit(
     let needs_person = other
         .iter()
         .any(|finding| finding.severity == Severity::Require);
-    let approval = match approvals
+    let approval = match by
+        .approvals
         .iter()
         .filter(|approval| approval.mode == ApprovalMode::Typed)
-        .filter(|approval| !counts_too_long(approval, facts.policy))
-        .find(|approval| approval.check(&stored.digest, now).is_ok())
+        .filter(|approval| !counts_too_long(approval, by.policy))
+        .find(|approval| approval.check(&stored.digest, by.now).is_ok())
     {
         Some(approval) => approval.clone(),
-        None if !needs_person => not_needed(&stored, now, requester),
-        None => return Err(flaw_of(&stored, approvals, facts.policy, now)),
+        None if !needs_person => not_needed(&stored, by.now, by.requester),
+        None => return Err(flaw_of(&stored, by)),
     };
     Ok(AdmittedPlan { stored, approval })
 }
@@ -118,17 +129,15 @@ fn counts_too_long(approval: &Approval, policy: &Policy) -> bool {
     counts_for > SignedDuration::try_from(most).unwrap_or(SignedDuration::MAX)
 }
 
-fn flaw_of(
-    stored: &StoredPlan,
-    approvals: &[Approval],
-    policy: &Policy,
-    now: Timestamp,
-) -> Refusal {
-    let latest = approvals.iter().max_by_key(|approval| approval.approved_at);
-    if latest.is_some_and(|latest| counts_too_long(latest, policy)) {
+fn flaw_of(stored: &StoredPlan, by: Admission<'_>) -> Refusal {
+    let latest = by
+        .approvals
+        .iter()
+        .max_by_key(|approval| approval.approved_at);
+    if latest.is_some_and(|latest| counts_too_long(latest, by.policy)) {
         return Refusal::VoidApproval(ApprovalFlaw::TooLong);
     }
-    match latest.map(|approval| approval.check(&stored.digest, now)) {
+    match latest.map(|approval| approval.check(&stored.digest, by.now)) {
         Some(Err(flaw)) => Refusal::VoidApproval(flaw),
         Some(Ok(())) | None => Refusal::Unapproved,
     }

@@ -8,7 +8,7 @@ mod built_in;
 mod finding;
 mod rules;
 
-pub use admit::{AdmittedPlan, Refusal, admit};
+pub use admit::{Admission, AdmittedPlan, Refusal, admit};
 pub use built_in::{Policy, built_in};
 pub use finding::{Finding, Severity};
 pub use rules::{Facts, OwnSandbox, RULES, Rule, evaluate};

@@ -5,6 +5,8 @@
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
+use crate::model::units::Span;
+
 /// Milliseconds and UTC that always agree with each other.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
@@ -37,7 +39,7 @@ impl Clock {
 
     /// Milliseconds since the start.
     pub fn elapsed_ms(&self) -> u64 {
-        u64::try_from(self.origin.elapsed().as_millis()).unwrap_or(u64::MAX)
+        Span::of(self.origin.elapsed()).as_millis()
     }
 
     /// UTC of so many milliseconds after the start.

@@ -13,6 +13,7 @@ use super::input::Input;
 use crate::metrics::{Metric, MetricSource};
 use crate::model::sample::Reading;
 use crate::model::slo::Slo;
+use crate::model::units::Span;
 
 /// An SLO with the source that it is read from.
 #[derive(Clone)]
@@ -47,7 +48,7 @@ async fn watch(index: usize, gauge: Gauge, inputs: mpsc::UnboundedSender<Input>)
         let sampled = Input::Sampled {
             gauge: index,
             reading,
-            took_ms: milliseconds(began.elapsed()),
+            took_ms: Span::of(began.elapsed()).as_millis(),
             missed,
         };
         if inputs.send(sampled).is_err() {
@@ -77,7 +78,7 @@ async fn read(
                 });
             }
             Err(_) => {
-                let waited_ms = milliseconds(began.elapsed());
+                let waited_ms = Span::of(began.elapsed()).as_millis();
                 let waiting = Input::Waiting {
                     gauge: index,
                     waited_ms,
@@ -86,10 +87,6 @@ async fn read(
             }
         }
     }
-}
-
-fn milliseconds(length: Duration) -> u64 {
-    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// How many whole ticks after `due` have passed already.

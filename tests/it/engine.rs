@@ -306,11 +306,7 @@ async fn a_second_abort_never_cuts_the_undo() {
 #[tokio::test(start_paused = true)]
 async fn a_fault_that_others_remove_is_noticed_and_not_green() {
     let ended = Scene::healthy()
-        .run_with(|_, world| async move {
-            tokio::time::sleep(Duration::from_secs(8)).await;
-            world.remove_fault();
-            std::future::pending::<()>().await;
-        })
+        .run_while(Duration::from_secs(8), SimulatedWorld::remove_fault)
         .await;
     assert!(matches!(ended.settlement.cause, Cause::FaultLost { .. }));
     assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
@@ -320,11 +316,7 @@ async fn a_fault_that_others_remove_is_noticed_and_not_green() {
 #[tokio::test(start_paused = true)]
 async fn a_restart_of_the_platform_is_noticed_and_not_green() {
     let ended = Scene::healthy()
-        .run_with(|_, world| async move {
-            tokio::time::sleep(Duration::from_secs(8)).await;
-            world.restart();
-            std::future::pending::<()>().await;
-        })
+        .run_while(Duration::from_secs(8), SimulatedWorld::restart)
         .await;
     assert!(matches!(ended.settlement.cause, Cause::Restarted { .. }));
     assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
@@ -334,11 +326,7 @@ async fn a_restart_of_the_platform_is_noticed_and_not_green() {
 #[tokio::test(start_paused = true)]
 async fn a_fault_that_goes_in_the_last_moment_of_its_hold_does_not_count() {
     let ended = Scene::healthy()
-        .run_with(|_, world| async move {
-            tokio::time::sleep(Duration::from_millis(14_900)).await;
-            world.remove_fault();
-            std::future::pending::<()>().await;
-        })
+        .run_while(Duration::from_millis(14_900), SimulatedWorld::remove_fault)
         .await;
     assert!(matches!(ended.settlement.cause, Cause::FaultLost { .. }));
     ended.assert_lawful();

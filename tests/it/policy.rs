@@ -8,7 +8,9 @@ use chaos_gameday::model::slo::Reaction;
 use chaos_gameday::model::units::Span;
 use chaos_gameday::plan::document::LocalStackWorld;
 use chaos_gameday::plan::{Plan, StoredPlan};
-use chaos_gameday::policy::{self, Facts, OwnSandbox, RULES, Refusal, Severity};
+use chaos_gameday::policy::{
+    self, Admission, AdmittedPlan, Facts, OwnSandbox, RULES, Refusal, Severity,
+};
 use jiff::Timestamp;
 
 use crate::support::engine::{Scene, person_at_desk};
@@ -240,16 +242,24 @@ fn approval(stored: &StoredPlan) -> Approval {
 /// Why the plan is not admitted at noon of that day's 10:10, or nothing.
 async fn refusal(approvals: impl Fn(&StoredPlan) -> Vec<Approval>) -> Option<Refusal> {
     let stored = StoredPlan::lock(decent().await).expect("a plan");
-    let policy = policy::built_in();
-    let plan = stored.plan.clone();
-    let facts = Facts {
-        plan: &plan,
-        policy: &policy,
-        sandbox: None,
-    };
     let approvals = approvals(&stored);
-    let now = at("2026-01-01T10:10:00Z");
-    policy::admit(stored, &facts, &approvals, now, &person_at_desk()).err()
+    admitted(stored, None, &approvals).err()
+}
+
+/// What the built-in policy makes of it at 10:10 of that day.
+fn admitted(
+    stored: StoredPlan,
+    sandbox: Option<&OwnSandbox>,
+    approvals: &[Approval],
+) -> Result<AdmittedPlan, Refusal> {
+    let by = Admission {
+        policy: &policy::built_in(),
+        sandbox,
+        approvals,
+        now: at("2026-01-01T10:10:00Z"),
+        requester: &person_at_desk(),
+    };
+    policy::admit(stored, by)
 }
 
 #[tokio::test]
@@ -303,21 +313,8 @@ async fn a_plan_made_under_other_rules_is_refused() {
     let mut plan = decent().await;
     plan.policy.digest = Digest::of(b"laxer rules");
     let stored = StoredPlan::lock(plan).expect("a plan");
-    let policy = policy::built_in();
-    let plan = stored.plan.clone();
-    let facts = Facts {
-        plan: &plan,
-        policy: &policy,
-        sandbox: None,
-    };
     let yes = approval(&stored);
-    let refused = policy::admit(
-        stored,
-        &facts,
-        &[yes],
-        at("2026-01-01T10:10:00Z"),
-        &person_at_desk(),
-    );
+    let refused = admitted(stored, None, &[yes]);
     assert!(matches!(refused, Err(Refusal::OtherPolicy { .. })));
 }
 
@@ -326,21 +323,8 @@ async fn a_denied_plan_is_refused_though_it_was_approved() {
     let mut plan = decent().await;
     plan.experiment.environment = "production".to_owned();
     let stored = StoredPlan::lock(plan).expect("a plan");
-    let policy = policy::built_in();
-    let plan = stored.plan.clone();
-    let facts = Facts {
-        plan: &plan,
-        policy: &policy,
-        sandbox: Some(&own_sandbox()),
-    };
     let yes = approval(&stored);
-    let refused = policy::admit(
-        stored,
-        &facts,
-        &[yes],
-        at("2026-01-01T10:10:00Z"),
-        &person_at_desk(),
-    );
+    let refused = admitted(stored, Some(&own_sandbox()), &[yes]);
     let Err(Refusal::Denied(findings)) = refused else {
         panic!("{refused:?}");
     };
@@ -353,19 +337,12 @@ async fn a_denied_plan_is_refused_though_it_was_approved() {
 
 #[tokio::test]
 async fn a_plan_is_admitted_by_its_own_facts_only() {
-    let policy = policy::built_in();
-    let harmless = decent().await;
-    let mut denied = harmless.clone();
+    // Admission takes no facts of another plan; this one's deny it, at home in the sandbox or not.
+    let mut denied = decent().await;
     denied.experiment.environment = "production".to_owned();
     let stored = StoredPlan::lock(denied).expect("a plan that can be written");
-    let facts = Facts {
-        plan: &harmless,
-        policy: &policy,
-        sandbox: Some(&own_sandbox()),
-    };
-    let now = "2026-01-01T00:01:00Z".parse().expect("a time");
-    let admitted = policy::admit(stored, &facts, &[], now, &person_at_desk());
-    assert!(admitted.is_err(), "a denied plan got in by another's facts");
+    let admitted = admitted(stored, Some(&own_sandbox()), &[]);
+    assert!(admitted.is_err(), "a denied plan got in");
 }
 
 #[tokio::test]

@@ -272,11 +272,7 @@ async fn a_breach_that_a_restart_of_the_platform_brought_is_no_deviation() {
     let mut scene = Scene::reading(&[(0, good()), (8, bad()), (12, good())]);
     scene.patience = Span::ZERO;
     let ended = scene
-        .run_with(|_, world| async move {
-            tokio::time::sleep(Duration::from_millis(7_500)).await;
-            world.restart();
-            std::future::pending::<()>().await;
-        })
+        .run_while(Duration::from_millis(7_500), SimulatedWorld::restart)
         .await;
     assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
     ended.assert_lawful();

@@ -13,6 +13,7 @@ use super::answer::{Answer, Body};
 use super::transport;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::request::{Exchange, Request};
+use crate::model::units::Span;
 
 /// Says whether it is a LocalStack; the first thing that is asked.
 pub(super) const HEALTH: &str = "/_localstack/health";
@@ -91,7 +92,7 @@ impl<'a> ChaosApi<'a> {
             Ok(response) => read(response).await,
             Err(error) => Err(error),
         };
-        let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let took_ms = Span::of(begun.elapsed()).as_millis();
         let answer = answer.map_err(|error| self.no_answer(&error));
         Call {
             exchange: Exchange {

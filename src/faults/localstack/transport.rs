@@ -20,7 +20,7 @@ enum Trouble {
 
 /// The problem of a request that got no answer. All are `Unreachable`: worth another attempt.
 pub(super) fn problem(error: &reqwest::Error, endpoint: &str, patience: Duration) -> Problem {
-    let within = Span::from_millis(u64::try_from(patience.as_millis()).unwrap_or(u64::MAX));
+    let within = Span::of(patience);
     let (message, hint) = match trouble(error) {
         Trouble::NobodyListens => (
             format!("nothing listens at {endpoint} (connection refused)"),

@@ -9,6 +9,7 @@ use crate::model::problem::{Problem, ProblemKind};
 use crate::model::request::{Absence, Exchange, Proof, Request, WorldIdentity};
 use crate::model::target::Target;
 use crate::model::undo::{SimulatedUndo, Undo};
+use crate::model::units::Span;
 
 pub(super) struct SimulatedDriver {
     world: SimulatedWorld,
@@ -67,7 +68,7 @@ impl SimulatedDriver {
             exchanges: vec![Exchange {
                 request: request(direction, name, "scripted"),
                 status,
-                took_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+                took_ms: Span::of(begun.elapsed()).as_millis(),
                 request_id: None,
             }],
             result,

@@ -18,7 +18,7 @@ use chaos_gameday::model::state::RunState;
 use chaos_gameday::model::units::Span;
 use chaos_gameday::plan::document::{Experiment, GaugedSlo, Step, Worlds};
 use chaos_gameday::plan::{DocumentSource, Plan, PlannedStep, StoredPlan};
-use chaos_gameday::policy::{self, AdmittedPlan, Facts};
+use chaos_gameday::policy::{self, Admission, AdmittedPlan};
 use chaos_gameday::run::{
     Clock, Gauge, Input, Kit, Operator, Runner, Settlement, Sink, Timing, operator,
 };
@@ -171,6 +171,16 @@ impl Scene {
         }
     }
 
+    /// Runs it to its end in a world that somebody else changes after so long.
+    pub async fn run_while(self, after: Duration, changes: fn(&SimulatedWorld)) -> Ended {
+        self.run_with(|_, world| async move {
+            tokio::time::sleep(after).await;
+            changes(&world);
+            std::future::pending::<()>().await;
+        })
+        .await
+    }
+
     fn driver(&self) -> Arc<dyn FaultDriver> {
         match self.panics_in {
             Some(operation) => Panicky::driver(self.world.driver(), operation),
@@ -227,14 +237,14 @@ impl Scene {
             reason: None,
         };
         let now = "2026-01-01T00:01:00Z".parse().expect("a time");
-        let facts_plan = stored.plan.clone();
-        let facts = Facts {
-            plan: &facts_plan,
+        let by = Admission {
             policy: &policy,
             sandbox: None,
+            approvals: &[approval],
+            now,
+            requester: &person_at_desk(),
         };
-        policy::admit(stored, &facts, &[approval], now, &person_at_desk())
-            .expect("an admitted plan")
+        policy::admit(stored, by).expect("an admitted plan")
     }
 
     /// The plan of it, under this policy.
