@@ -5,12 +5,14 @@
     reason = "this is the one home of environment reads"
 )]
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::model::approval::Person;
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::secret::{Secret, Secrets};
 use crate::view::{ColorChoice, Devices, Environment, Loudness, Setup, Size};
 
 /// Where a value came from.
@@ -66,6 +68,8 @@ pub struct Settings {
     pub setup: Setup,
     /// Who is at work.
     pub person: Person,
+    /// What `${secret:NAME}` stands for.
+    pub secrets: Secrets,
 }
 
 impl Settings {
@@ -76,6 +80,7 @@ impl Settings {
             lock_dir: lock_dir(),
             setup: setup(wishes),
             person: person(),
+            secrets: secrets(),
         }
     }
 }
@@ -181,4 +186,50 @@ fn person() -> Person {
             .to_string_lossy()
             .into_owned(),
     }
+}
+
+/// What begins the names of the variables that hold secrets: a document can reach only those that
+/// somebody named so, and no other secret of the shell.
+const SECRET_PREFIX: &str = "CHAOS_SECRET_";
+const FILE_SUFFIX: &str = "_FILE";
+
+fn secrets() -> Secrets {
+    let mut found = BTreeMap::new();
+    for (name, value) in std::env::vars_os() {
+        let Some(name) = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(SECRET_PREFIX))
+        else {
+            continue;
+        };
+        match name.strip_suffix(FILE_SUFFIX) {
+            Some(name) if !name.is_empty() => {
+                found.insert(name.to_owned(), secret_in(Path::new(&value)));
+            }
+            Some(_) | None => {
+                let secret = value.into_string().map(Secret::new);
+                let secret = secret.map_err(|_| no_text(name));
+                found.entry(name.to_owned()).or_insert(secret);
+            }
+        }
+    }
+    Secrets::new(found)
+}
+
+/// The content of a file, without the line break at its end.
+fn secret_in(path: &Path) -> Result<Secret, Problem> {
+    let content = std::fs::read_to_string(path).map_err(|why| {
+        Problem::new(
+            ProblemKind::Absent,
+            format!("the secret in {} cannot be read: {why}", path.display()),
+        )
+    })?;
+    Ok(Secret::new(content.trim_end_matches(['\r', '\n'])))
+}
+
+fn no_text(name: &str) -> Problem {
+    Problem::new(
+        ProblemKind::Invalid,
+        format!("{SECRET_PREFIX}{name} does not hold text in UTF-8"),
+    )
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use super::Desk;
 use super::approve;
-use super::planning::{self, Planned};
+use super::planning::{self, Planned, source_setup};
 use crate::cli::{ConductArgs, Form};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::faults::{self, FaultDriver};
 use crate::journal::{Header, Journal, Lock, Locks, RunFolder, Store};
-use crate::metrics::{SourceSetup, Sources};
+use crate::metrics::Sources;
 use crate::model::approval::Approval;
 use crate::model::decision::Cause;
 use crate::model::ids::RunId;
@@ -93,8 +93,8 @@ pub(super) async fn conduct(
         gauges: Vec::new(),
         sources: Sources::new(
             &admitted.plan().experiment.metrics,
-            &source_setup(&run, conduct.clients)?,
-        ),
+            &source_setup(desk, run.to_string(), conduct.clients)?,
+        )?,
         timing: Timing {
             undo_within: conduct.args.undo_timeout.as_duration(),
             ..Timing::default()
@@ -256,20 +256,6 @@ fn gauge(kit: Kit, plan: &Plan) -> Result<Kit, Failure> {
         });
     }
     Ok(Kit { gauges, ..kit })
-}
-
-fn source_setup(run: &RunId, clients: &Clients) -> Result<SourceSetup, Failure> {
-    let this_program = std::env::current_exe().map_err(|why| {
-        Problem::new(
-            ProblemKind::Unexpected,
-            format!("this program's own path cannot be found: {why}"),
-        )
-    })?;
-    Ok(SourceSetup {
-        clients: clients.clone(),
-        tag: run.to_string(),
-        this_program,
-    })
 }
 
 fn open_journal(

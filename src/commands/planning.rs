@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Desk;
 use crate::clients::Clients;
 use crate::error::Failure;
+use crate::metrics::SourceSetup;
 use crate::model::ids::{Digest, RunId};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::{
@@ -105,6 +106,26 @@ pub(super) async fn make(
         stored: StoredPlan::lock(plan)?,
         findings,
         policy,
+    })
+}
+
+/// What the sources of a plan or of a run need; `tag` is the id of either.
+pub(super) fn source_setup(
+    desk: &Desk,
+    tag: String,
+    clients: &Clients,
+) -> Result<SourceSetup, Failure> {
+    let this_program = std::env::current_exe().map_err(|why| {
+        Problem::new(
+            ProblemKind::Unexpected,
+            format!("this program's own path cannot be found: {why}"),
+        )
+    })?;
+    Ok(SourceSetup {
+        clients: clients.clone(),
+        tag,
+        secrets: desk.settings.secrets.clone(),
+        this_program,
     })
 }
 

@@ -15,8 +15,11 @@ use futures_util::future::BoxFuture;
 
 use super::{CommandMetric, Metric, MetricSource};
 use crate::model::problem::Problem;
+use crate::model::rehearsal::Rehearsal;
 use crate::model::sample::Reading;
+use crate::model::slo::Slo;
 use crate::model::traffic::TrafficSummary;
+use crate::model::units::Span;
 use output::{Output, Trouble};
 
 /// The program name that means this very binary.
@@ -109,6 +112,17 @@ impl MetricSource for Command {
                 return Reading::SourceDown { why };
             };
             self.measure(metric).await
+        })
+    }
+
+    fn rehearse<'a>(
+        &'a self,
+        slo: &'a Slo,
+        _metric: &'a Metric,
+        _over: Span,
+    ) -> BoxFuture<'a, Rehearsal> {
+        Box::pin(async {
+            super::not_before_the_run(slo, "the program is started only while a run lasts")
         })
     }
 

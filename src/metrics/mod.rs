@@ -2,10 +2,13 @@
 
 mod command;
 mod prometheus;
+pub mod promql;
+mod scrape;
+pub mod series;
 pub mod simulated;
+mod specs;
 mod traffic;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,9 +17,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::clients::Clients;
 use crate::model::problem::Problem;
+use crate::model::rehearsal::{Now, Rehearsal};
 use crate::model::sample::Reading;
+use crate::model::secret::Secrets;
+use crate::model::slo::Slo;
 use crate::model::traffic::TrafficSummary;
 use crate::model::units::{Span, Unit};
+pub use specs::{
+    Access, Auth, BearerToken, MetricSpecs, PrometheusSpec, ScrapeSpec, ScrapeTarget, TlsFiles,
+    TrafficSpec,
+};
 pub use traffic::{Fate, TrafficWindow};
 
 /// What an SLO reads, parsed.
@@ -27,8 +37,11 @@ pub enum Metric {
     Traffic(TrafficMetric),
     /// A program of the user's.
     Command(CommandMetric),
-    /// A PromQL query.
+    /// A PromQL query that Prometheus answers.
     Prometheus(String),
+    /// A PromQL query that we answer ourselves from the pages that we read; only a documented subset
+    /// of the language.
+    Scrape(String),
     /// A scripted series; no document can name it.
     Simulated(String),
 }
@@ -152,46 +165,6 @@ pub struct CommandMetric {
     pub timeout: Span,
 }
 
-/// What the traffic generator sends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TrafficSpec {
-    /// Absolute URL; `{id}` becomes the request's unique id.
-    pub url: String,
-    /// HTTP method, default GET.
-    pub method: String,
-    /// Extra headers.
-    pub headers: BTreeMap<String, String>,
-    /// Body; `{id}` becomes the request's unique id.
-    pub body: Option<String>,
-    /// Requests a second, default 10.
-    pub rate: f64,
-    /// Longer than this is a failure, default 5s.
-    pub timeout: Span,
-    /// Requests under way at once, at most, default 256.
-    pub max_in_flight: usize,
-    /// Figures are over this much of the past, default 10s.
-    pub window: Span,
-}
-
-/// Where Prometheus is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PrometheusSpec {
-    /// Base URL.
-    pub url: String,
-}
-
-/// The sources that a document declares.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct MetricSpecs {
-    /// The traffic generator.
-    pub traffic: Option<TrafficSpec>,
-    /// Prometheus.
-    pub prometheus: Option<PrometheusSpec>,
-}
-
 impl Metric {
     /// What is read, in words.
     pub fn words(&self) -> String {
@@ -206,6 +179,7 @@ impl Metric {
             }
             Self::Command(command) => format!("command {}", command.argv.join(" ")),
             Self::Prometheus(query) => format!("prometheus {query}"),
+            Self::Scrape(query) => format!("scrape {query}"),
             Self::Simulated(series) => format!("script {series}"),
         }
     }
@@ -218,7 +192,7 @@ impl Metric {
             Self::Traffic(TrafficMetric::Throughput | TrafficMetric::Status(_)) => {
                 Some(Unit::Number)
             }
-            Self::Command(_) | Self::Prometheus(_) | Self::Simulated(_) => None,
+            Self::Command(_) | Self::Prometheus(_) | Self::Scrape(_) | Self::Simulated(_) => None,
         }
     }
 }
@@ -237,6 +211,16 @@ pub trait MetricSource: Send + Sync {
     /// One reading, now.
     fn read<'a>(&'a self, metric: &'a Metric) -> BoxFuture<'a, Reading>;
 
+    /// What this SLO reads before the run, and, where the source keeps a past, what it would have
+    /// done over so much of it. Nothing is started, nothing is written anywhere. Zero asks only for
+    /// now.
+    fn rehearse<'a>(
+        &'a self,
+        slo: &'a Slo,
+        metric: &'a Metric,
+        over: Span,
+    ) -> BoxFuture<'a, Rehearsal>;
+
     /// Ends what `start` began and says what was counted.
     fn stop(&self) -> BoxFuture<'_, Option<TrafficSummary>>;
 }
@@ -250,8 +234,22 @@ pub struct SourceSetup {
     /// Starts every request id of the traffic generator, so that no two runs share an id: the run's
     /// id, or the plan's while it is rehearsed.
     pub tag: String,
+    /// What the document's `${secret:NAME}` stand for.
+    pub secrets: Secrets,
     /// This very binary: what a command means by `chaos`.
     pub this_program: PathBuf,
+}
+
+/// The rehearsal of an SLO whose source can be read only while a run lasts.
+fn not_before_the_run(slo: &Slo, why: &str) -> Rehearsal {
+    Rehearsal {
+        slo: slo.name.clone(),
+        now: Now::NotYet {
+            why: why.to_owned(),
+        },
+        past: None,
+        freshness: None,
+    }
 }
 
 /// The sources of an experiment, each made once.
@@ -259,19 +257,34 @@ pub struct SourceSetup {
 pub struct Sources {
     traffic: Option<Arc<dyn MetricSource>>,
     command: Option<Arc<dyn MetricSource>>,
+    prometheus: Option<Arc<dyn MetricSource>>,
+    scrape: Option<Arc<dyn MetricSource>>,
     simulated: Option<Arc<dyn MetricSource>>,
 }
 
 impl Sources {
     /// Makes the sources that the document declares; nothing is sent yet.
-    pub fn new(specs: &MetricSpecs, setup: &SourceSetup) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// A secret is not set, a file of certificates cannot be used.
+    pub fn new(specs: &MetricSpecs, setup: &SourceSetup) -> Result<Self, Problem> {
+        let prometheus = match &specs.prometheus {
+            Some(spec) => Some(prometheus::source(spec, setup)?),
+            None => None,
+        };
+        let scrape = match &specs.scrape {
+            Some(spec) => Some(scrape::source(spec, setup)?),
+            None => None,
+        };
+        Ok(Self {
             traffic: specs.traffic.as_ref().map(|spec| {
                 Arc::new(traffic::Traffic::new(spec, &setup.tag)) as Arc<dyn MetricSource>
             }),
             command: Some(Arc::new(command::Command::new(&setup.this_program))),
+            prometheus,
+            scrape,
             simulated: None,
-        }
+        })
     }
 
     /// The sources of a scripted world.
@@ -290,7 +303,8 @@ impl Sources {
         let found = match metric {
             Metric::Traffic(_) => &self.traffic,
             Metric::Command(_) => &self.command,
-            Metric::Prometheus(query) => return Err(prometheus::not_yet(query)),
+            Metric::Prometheus(_) => &self.prometheus,
+            Metric::Scrape(_) => &self.scrape,
             Metric::Simulated(_) => &self.simulated,
         };
         found.clone().ok_or_else(|| {
@@ -307,8 +321,14 @@ impl Sources {
 
     /// Every source, for start and stop.
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn MetricSource>> {
-        [&self.traffic, &self.command, &self.simulated]
-            .into_iter()
-            .flatten()
+        [
+            &self.traffic,
+            &self.command,
+            &self.prometheus,
+            &self.scrape,
+            &self.simulated,
+        ]
+        .into_iter()
+        .flatten()
     }
 }

@@ -1,12 +1,17 @@
 //! Prometheus: documents may name it; this build says plainly that it cannot read it yet.
 
+use std::sync::Arc;
+
+use super::{MetricSource, PrometheusSpec, SourceSetup};
 use crate::model::problem::{Problem, ProblemKind};
 
-/// The answer to every PromQL query.
-pub(super) fn not_yet(query: &str) -> Problem {
-    Problem::new(
+/// The source.
+pub(super) fn source(
+    spec: &PrometheusSpec,
+    _setup: &SourceSetup,
+) -> Result<Arc<dyn MetricSource>, Problem> {
+    Err(Problem::new(
         ProblemKind::Absent,
-        format!("this version cannot read Prometheus yet (query `{query}`)"),
-    )
-    .hint("use a `traffic` or a `command` SLO")
+        format!("this version cannot read Prometheus yet ({})", spec.url),
+    ))
 }

@@ -10,8 +10,11 @@ use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::{Metric, MetricSource};
+use crate::model::judgement::Judge;
 use crate::model::problem::Problem;
+use crate::model::rehearsal::{Now, Rehearsal};
 use crate::model::sample::Reading;
+use crate::model::slo::Slo;
 use crate::model::traffic::TrafficSummary;
 use crate::model::units::Span;
 
@@ -139,6 +142,24 @@ impl MetricSource for SimulatedSeries {
                 tokio::time::sleep(delay).await;
             }
             reading
+        })
+    }
+
+    fn rehearse<'a>(
+        &'a self,
+        slo: &'a Slo,
+        metric: &'a Metric,
+        _over: Span,
+    ) -> BoxFuture<'a, Rehearsal> {
+        Box::pin(async {
+            let (reading, _) = self.ask(metric);
+            let state = Judge::default().observe(slo, 0, &reading).state;
+            Rehearsal {
+                slo: slo.name.clone(),
+                now: Now::Read { reading, state },
+                past: None,
+                freshness: None,
+            }
         })
     }
 

@@ -21,8 +21,11 @@ use tokio::time::Instant;
 
 use super::{Metric, MetricSource, TrafficSpec};
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::rehearsal::Rehearsal;
 use crate::model::sample::Reading;
+use crate::model::slo::Slo;
 use crate::model::traffic::TrafficSummary;
+use crate::model::units::Span;
 use generator::{Generator, lock};
 use ledger::Ledger;
 pub use window::{Fate, TrafficWindow};
@@ -121,6 +124,17 @@ impl MetricSource for Traffic {
 
     fn read<'a>(&'a self, metric: &'a Metric) -> BoxFuture<'a, Reading> {
         Box::pin(async { self.figure(metric) })
+    }
+
+    fn rehearse<'a>(
+        &'a self,
+        slo: &'a Slo,
+        _metric: &'a Metric,
+        _over: Span,
+    ) -> BoxFuture<'a, Rehearsal> {
+        Box::pin(async {
+            super::not_before_the_run(slo, "its requests are sent only while a run lasts")
+        })
     }
 
     fn stop(&self) -> BoxFuture<'_, Option<TrafficSummary>> {

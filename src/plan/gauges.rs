@@ -10,7 +10,8 @@ use super::document::GaugedSlo;
 use super::experiment::http_url;
 use super::fields::Fields;
 use crate::metrics::{
-    CommandMetric, Metric, MetricSpecs, PrometheusSpec, Quantile, TrafficMetric, TrafficSpec,
+    Access, CommandMetric, Metric, MetricSpecs, PrometheusSpec, Quantile, TrafficMetric,
+    TrafficSpec,
 };
 use crate::model::slo::{Reaction, Slo};
 use crate::model::units::{Objective, Span, Unit};
@@ -101,12 +102,15 @@ fn read_specs(fields: &Fields<'_>) -> MetricSpecs {
         traffic: fields
             .optional("traffic")
             .and_then(|cursor| traffic(&cursor)),
+        scrape: None,
         prometheus: fields.optional("prometheus").and_then(|cursor| {
             let fields = cursor.fields(PROMETHEUS_KEYS)?;
             let url = fields.required("url", "url: \"http://127.0.0.1:9090\"")?;
             let (text, _) = http_url(&url)?;
             Some(PrometheusSpec {
                 url: text.trim_end_matches('/').to_owned(),
+                timeout: DEFAULT_TIMEOUT,
+                access: Access::default(),
             })
         }),
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use chaos_gameday::clients::Clients;
 use chaos_gameday::metrics::{CommandMetric, Metric, MetricSpecs, SourceSetup, Sources};
 use chaos_gameday::model::sample::Reading;
+use chaos_gameday::model::secret::Secrets;
 use chaos_gameday::model::units::Span;
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -30,10 +31,12 @@ fn shell(script: &str) -> Metric {
 async fn read_as(this_program: &str, metric: &Metric) -> Reading {
     let setup = SourceSetup {
         clients: Clients::new().expect("clients can be made"),
+        secrets: Secrets::default(),
         tag: "run-1".to_owned(),
         this_program: PathBuf::from(this_program),
     };
     let source = Sources::new(&MetricSpecs::default(), &setup)
+        .expect("no secret is needed")
         .source_for(metric)
         .expect("commands need no declaration");
     source.read(metric).await

@@ -9,9 +9,12 @@ use chaos_gameday::journal::{Header, Journal};
 use chaos_gameday::metrics::{Metric, MetricSource, Sources};
 use chaos_gameday::model::event::Record;
 use chaos_gameday::model::problem::{Problem, ProblemKind};
+use chaos_gameday::model::rehearsal::Rehearsal;
 use chaos_gameday::model::sample::Reading;
+use chaos_gameday::model::slo::Slo;
 use chaos_gameday::model::state::RunState;
 use chaos_gameday::model::traffic::TrafficSummary;
+use chaos_gameday::model::units::Span;
 use chaos_gameday::run::{Clock, Gauge, Kit, Runner, Timing};
 use chaos_gameday::session::{self, Stage};
 use chaos_gameday::view::View;
@@ -31,6 +34,10 @@ impl MetricSource for Fatal {
 
     fn read<'a>(&'a self, _metric: &'a Metric) -> BoxFuture<'a, Reading> {
         Box::pin(async { Reading::Value(0.0) })
+    }
+
+    fn rehearse<'a>(&'a self, _: &'a Slo, _: &'a Metric, _: Span) -> BoxFuture<'a, Rehearsal> {
+        unreachable!("nothing is planned here")
     }
 
     fn stop(&self) -> BoxFuture<'_, Option<TrafficSummary>> {

@@ -13,6 +13,7 @@ mod localstack;
 mod plans;
 mod policy;
 mod project;
+mod prometheus;
 mod reports;
 mod sandbox;
 mod support;

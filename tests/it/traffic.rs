@@ -14,6 +14,7 @@ use chaos_gameday::metrics::{
 };
 use chaos_gameday::model::problem::ProblemKind;
 use chaos_gameday::model::sample::Reading;
+use chaos_gameday::model::secret::Secrets;
 use chaos_gameday::model::traffic::TrafficSummary;
 use chaos_gameday::model::units::Span;
 
@@ -49,14 +50,16 @@ fn spec(url: String) -> TrafficSpec {
 fn source(spec: TrafficSpec) -> Arc<dyn MetricSource> {
     let specs = MetricSpecs {
         traffic: Some(spec),
-        prometheus: None,
+        ..MetricSpecs::default()
     };
     let setup = SourceSetup {
         clients: Clients::new().expect("clients can be made"),
+        secrets: Secrets::default(),
         tag: "run-1".to_owned(),
         this_program: PathBuf::from("chaos"),
     };
     Sources::new(&specs, &setup)
+        .expect("no secret is needed")
         .source_for(&ERRORS)
         .expect("traffic is declared")
 }

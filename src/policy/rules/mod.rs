@@ -65,6 +65,7 @@ impl OwnSandbox {
                 Metric::Command(_)
                 | Metric::Traffic(_)
                 | Metric::Prometheus(_)
+                | Metric::Scrape(_)
                 | Metric::Simulated(_) => None,
             })
     }

@@ -28,7 +28,10 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
             Metric::Command(command) => {
                 places.push((format!("slos[{index}].command"), command.argv.join(" ")));
             }
-            Metric::Traffic(_) | Metric::Prometheus(_) | Metric::Simulated(_) => {}
+            Metric::Traffic(_)
+            | Metric::Prometheus(_)
+            | Metric::Scrape(_)
+            | Metric::Simulated(_) => {}
         }
     }
     for (key, value) in &experiment.labels {

@@ -7,6 +7,7 @@ pub mod journals;
 pub mod localstack;
 pub mod panicky;
 pub mod process;
+pub mod prometheus;
 pub mod pty;
 pub mod sandbox;
 pub mod screen;

@@ -1,0 +1,191 @@
+//! Secrets: what a document may name and nothing may show.
+//!
+//! A document holds only the name, as `${secret:NAME}`; so do plans and journals. The value comes
+//! from `CHAOS_SECRET_NAME`, or from the file that `CHAOS_SECRET_NAME_FILE` names, in the very process
+//! that sends it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::problem::{Problem, ProblemKind};
+
+/// What opens the name of a secret in a text.
+const OPENS: &str = "${secret:";
+
+/// Shorter values are left where they stand: replacing every `a` of an error message hides nothing.
+const SHORTEST_REDACTED: usize = 4;
+
+/// A value that cannot be printed, written or compared by accident.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a value in.
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    /// The value, for the request that needs it and for nothing else.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Secret(…)")
+    }
+}
+
+/// A text in which secrets stand by name, as written: `Bearer ${secret:TOKEN}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SecretText(String);
+
+impl SecretText {
+    /// A text as it stands in a document.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text as written, without any value.
+    pub fn as_written(&self) -> &str {
+        &self.0
+    }
+
+    /// The names of the secrets in it, in order.
+    pub fn names(&self) -> Vec<&str> {
+        self.pieces()
+            .into_iter()
+            .filter_map(|piece| match piece {
+                Piece::Name(name) => Some(name),
+                Piece::Literal(_) => None,
+            })
+            .collect()
+    }
+
+    /// The text with every value in its place.
+    ///
+    /// # Errors
+    /// Nobody set one of them, or its file cannot be read.
+    pub fn filled(&self, secrets: &Secrets) -> Result<Secret, Problem> {
+        let mut filled = String::new();
+        for piece in self.pieces() {
+            match piece {
+                Piece::Literal(text) => filled.push_str(text),
+                Piece::Name(name) => filled.push_str(secrets.find(name)?.expose()),
+            }
+        }
+        Ok(Secret(filled))
+    }
+
+    fn pieces(&self) -> Vec<Piece<'_>> {
+        let mut pieces = Vec::new();
+        let mut rest = self.0.as_str();
+        while let Some(open) = rest.find(OPENS) {
+            let after = &rest[open + OPENS.len()..];
+            let Some(close) = after.find('}') else { break };
+            pieces.push(Piece::Literal(&rest[..open]));
+            pieces.push(Piece::Name(&after[..close]));
+            rest = &after[close + 1..];
+        }
+        pieces.push(Piece::Literal(rest));
+        pieces
+    }
+}
+
+enum Piece<'t> {
+    Literal(&'t str),
+    Name(&'t str),
+}
+
+/// The secrets of this process, by name. A value that could not be read keeps its problem until
+/// somebody needs it.
+#[derive(Debug, Clone, Default)]
+pub struct Secrets {
+    found: BTreeMap<String, Result<Secret, Problem>>,
+}
+
+impl Secrets {
+    /// These secrets.
+    pub fn new(found: BTreeMap<String, Result<Secret, Problem>>) -> Self {
+        Self { found }
+    }
+
+    /// The value of a name.
+    ///
+    /// # Errors
+    /// Nobody set it, or its file cannot be read.
+    pub fn find(&self, name: &str) -> Result<&Secret, Problem> {
+        match self.found.get(name) {
+            Some(Ok(secret)) => Ok(secret),
+            Some(Err(problem)) => Err(problem.clone()),
+            None => Err(Problem::new(
+                ProblemKind::Absent,
+                format!("the secret `{name}` is not set"),
+            )
+            .hint(format!(
+                "set CHAOS_SECRET_{name}, or CHAOS_SECRET_{name}_FILE to the path of a file that holds it"
+            ))),
+        }
+    }
+
+    /// A text of somebody else's, such as the answer of a server, without any of these values.
+    pub fn redacted(&self, text: &str) -> String {
+        let mut clean = text.to_owned();
+        for (name, secret) in &self.found {
+            if let Ok(secret) = secret
+                && secret.expose().len() >= SHORTEST_REDACTED
+            {
+                clean = clean.replace(secret.expose(), &format!("${{secret:{name}}}"));
+            }
+        }
+        clean
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secrets() -> Secrets {
+        Secrets::new(BTreeMap::from([(
+            "TOKEN".to_owned(),
+            Ok(Secret::new("hunter22")),
+        )]))
+    }
+
+    #[test]
+    fn a_text_is_filled_and_shows_only_names() {
+        let text = SecretText::new("Bearer ${secret:TOKEN}!");
+        assert_eq!(text.names(), ["TOKEN"]);
+        let filled = text.filled(&secrets()).expect("it is set");
+        assert_eq!(filled.expose(), "Bearer hunter22!");
+        assert_eq!(
+            format!("{filled:?} {:?}", secrets())
+                .matches("hunter22")
+                .count(),
+            0
+        );
+        assert_eq!(
+            secrets().redacted("401: no hunter22 here"),
+            "401: no ${secret:TOKEN} here"
+        );
+    }
+
+    #[test]
+    fn a_secret_that_nobody_set_says_how() {
+        let problem = SecretText::new("${secret:OTHER}")
+            .filled(&secrets())
+            .expect_err("it is not set");
+        assert_eq!(problem.message, "the secret `OTHER` is not set");
+        assert!(
+            problem
+                .hint
+                .expect("a hint")
+                .contains("CHAOS_SECRET_OTHER_FILE")
+        );
+    }
+}
