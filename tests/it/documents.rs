@@ -146,7 +146,8 @@ fn the_example_of_the_manual_means_what_it_says() {
       "metrics": {
         "traffic": null,
         "prometheus": {
-          "url": "http://127.0.0.1:9090"
+          "url": "http://127.0.0.1:9090",
+          "timeout": "5s"
         }
       },
       "slos": [
