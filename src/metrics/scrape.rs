@@ -1,5 +1,7 @@
 //! Pages in the OpenMetrics or Prometheus text format, read without any server.
 
+mod page;
+
 use std::sync::Arc;
 
 use super::{MetricSource, ScrapeSpec, SourceSetup};
