@@ -202,7 +202,8 @@ pub enum Durability {
 }
 
 impl Event {
-    /// Arming, injecting, undoing and ending are synced; the rest is flushed.
+    /// Arming, injecting, undoing and ending are synced; the rest is flushed. A reason to end is
+    /// synced together with the phase that it leads to, so that the undo waits for one sync, not two.
     pub fn durability(&self) -> Durability {
         match self {
             Self::RunStarted { .. }
@@ -210,7 +211,6 @@ impl Event {
             | Self::InjectFailed { .. }
             | Self::Confirmed { .. }
             | Self::GoneChecked { .. }
-            | Self::Ending { .. }
             | Self::Settled { .. } => Durability::Synced,
             Self::PhaseEntered { phase, .. } => match phase {
                 Phase::Injecting | Phase::Undoing | Phase::Settled | Phase::Stuck => {
@@ -233,6 +233,7 @@ impl Event {
             | Self::Exchanged { .. }
             | Self::UndoFailed { .. }
             | Self::Recovered { .. }
+            | Self::Ending { .. }
             | Self::SignalReceived { .. }
             | Self::Asked { .. }
             | Self::Answered { .. }

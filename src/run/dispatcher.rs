@@ -4,12 +4,12 @@
 use std::future::Future;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
 
 use super::engine::{Engine, Pause, Wish};
-use super::input::Input;
-use super::watch::Judged;
+use super::input::{Input, ReadingTimes};
+use super::watch::{Judged, Times};
 use crate::model::decision::Cause;
 use crate::model::event::Event;
 use crate::model::phase::{Phase, Trigger};
@@ -69,14 +69,45 @@ impl Engine {
                 Some(input) = self.inputs.recv() => self.absorb(input),
             }
         };
-        joined.map_err(|why| {
-            let problem =
-                Problem::new(ProblemKind::Unexpected, format!("a driver panicked: {why}"));
-            self.end(Cause::Bug {
-                why: problem.message.clone(),
-            });
-            problem
-        })
+        joined.map_err(|why| self.panicked(&why))
+    }
+
+    /// Spawns a question to the world and waits for its answer, taking inputs meanwhile. Once there is
+    /// a reason to end the run it gets so much more time and is then cut off: `None`. Nothing that
+    /// writes may be asked for like this.
+    pub(super) async fn finish_unless_ended<T, F>(
+        &mut self,
+        question: F,
+        grace: Duration,
+    ) -> Option<Result<T, Problem>>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let mut task: JoinHandle<T> = tokio::spawn(question);
+        let joined = loop {
+            if self.ending.is_some() {
+                break tokio::time::timeout(grace, &mut task).await.ok();
+            }
+            tokio::select! {
+                biased;
+                joined = &mut task => break Some(joined),
+                Some(input) = self.inputs.recv() => self.absorb(input),
+            }
+        };
+        if joined.is_none() {
+            task.abort();
+        }
+        Some(joined?.map_err(|why| self.panicked(&why)))
+    }
+
+    /// Ends the run for a bug of a driver.
+    fn panicked(&mut self, why: &JoinError) -> Problem {
+        let problem = Problem::new(ProblemKind::Unexpected, format!("a driver panicked: {why}"));
+        self.end(Cause::Bug {
+            why: problem.message.clone(),
+        });
+        problem
     }
 
     pub(super) fn absorb(&mut self, input: Input) {
@@ -84,12 +115,12 @@ impl Engine {
             Input::Sampled {
                 gauge,
                 reading,
-                took_ms,
+                times,
                 missed,
-            } => self.sampled(gauge, reading, took_ms, missed),
-            Input::Waiting { gauge, waited_ms } => {
-                let at_ms = self.recorder.elapsed_ms();
-                let judged = self.watch.waiting(gauge, at_ms, waited_ms);
+            } => self.sampled(gauge, reading, times, missed),
+            Input::Waiting { gauge, times } => {
+                let times = Times::by(self.recorder.clock(), times);
+                let judged = self.watch.waiting(gauge, times);
                 self.judged(judged);
             }
             Input::FaultSeen(seen) => self.seen = Some(seen),
@@ -124,15 +155,15 @@ impl Engine {
         }
     }
 
-    fn sampled(&mut self, gauge: usize, reading: Reading, took_ms: u64, missed: u64) {
+    fn sampled(&mut self, gauge: usize, reading: Reading, times: ReadingTimes, missed: u64) {
         if missed > 0
             && let Some(gauge) = self.runner.kit.gauges.get(gauge)
         {
             let slo = gauge.slo.name.clone();
             self.record(Event::TicksMissed { slo, missed });
         }
-        let at_ms = self.recorder.elapsed_ms();
-        let judged = self.watch.take(gauge, at_ms, reading, took_ms);
+        let times = Times::by(self.recorder.clock(), times);
+        let judged = self.watch.take(gauge, times, reading);
         self.judged(judged);
     }
 

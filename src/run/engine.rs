@@ -176,7 +176,9 @@ impl Engine {
             self.start_sources().await;
         }
         if self.ending.is_none() {
-            gauges = Some(gauges::watch_all(&self.runner.kit.gauges, &own));
+            // In the first half of the baseline, so that a slow answer still belongs to it.
+            let settle = self.runner.brief.baseline.as_duration() / 2;
+            gauges = Some(gauges::watch_all(&self.runner.kit.gauges, settle, &own));
             self.enter(Trigger::Begin);
             self.baseline().await;
             self.steps(&own).await;

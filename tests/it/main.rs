@@ -9,6 +9,7 @@ mod endings;
 mod engine;
 mod examples;
 mod journal;
+mod judgement;
 mod localstack;
 mod plans;
 mod policy;

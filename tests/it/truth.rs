@@ -50,13 +50,14 @@ async fn a_source_that_hangs_is_blind_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reading_begun_before_the_fault_was_gone_says_nothing_of_the_recovery() {
-    // Every reading takes 3 s and says what held when it was asked; bad from 14 s on, for ever. The
-    // fault is gone at 15 s, and the reading that was asked at 13 s arrives at 16 s.
-    let scene = Scene::reading(&[(0, good()), (14, bad())]);
+    // Every reading takes 4 s and says what held when it was asked; bad from 14 s on, for ever. The
+    // fault is gone at 15 s, and the reading that was asked at 12 s arrives at 16 s.
+    let mut scene = Scene::reading(&[(0, good()), (14, bad())]);
+    scene.blind_patience = Span::from_secs(10);
     let _slow = scene
         .series
         .clone()
-        .delays("errors", Duration::from_secs(3));
+        .delays("errors", Duration::from_secs(4));
     let ended = scene.run().await;
     assert!(
         matches!(ended.settlement.cause, Cause::RecoveryLate { .. }),
