@@ -5,9 +5,6 @@ use super::fields::Fields;
 use crate::metrics::{Metric, promql};
 use promql_parser::parser::value::ValueType;
 
-/// Longer queries are refused, in bytes.
-const LONGEST: usize = 16 * 1024;
-
 const TRY_IT: &str =
     "try the query where it is answered: the page of Prometheus underlines as you type";
 
@@ -97,19 +94,11 @@ fn way_out(answerer: Answerer) -> &'static str {
 }
 
 fn query(cursor: &Cursor<'_>, answerer: Option<Answerer>) -> Option<String> {
-    let whole = cursor.text()?;
     let text = cursor.filled_text()?;
-    if whole.len() > LONGEST {
-        cursor.report(
-            format!("the query is longer than {} KiB", LONGEST / 1024),
-            "let Prometheus compute the long part: a recording rule gives it a name",
-        );
-        return None;
-    }
     let expression = match promql::parse(text) {
         Ok(expression) => expression,
         Err(why) => {
-            cursor.report(why.message, why.hint.as_deref().unwrap_or(TRY_IT));
+            report_unreadable(cursor, why);
             return None;
         }
     };
@@ -140,4 +129,18 @@ fn query(cursor: &Cursor<'_>, answerer: Option<Answerer>) -> Option<String> {
         return None;
     }
     Some(text.to_owned())
+}
+
+fn report_unreadable(cursor: &Cursor<'_>, why: promql::Unreadable) {
+    let help = why.problem.hint.as_deref().unwrap_or(TRY_IT);
+    // The query is what stands here without the white space around it.
+    let whole = cursor.raw().unwrap_or_default();
+    let before = whole.len() - whole.trim_start().len();
+    match why.range {
+        Some(range) => {
+            let part = before + range.start..before + range.end;
+            cursor.report_part(&part, why.problem.message, help);
+        }
+        None => cursor.report(why.problem.message, help),
+    }
 }

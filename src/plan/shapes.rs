@@ -306,7 +306,7 @@ struct Slo {
     #[schemars(length(min = 1, max = 100))]
     name: String,
     /// A PromQL query that gives one value; needs metrics.prometheus or metrics.scrape.
-    #[schemars(length(min = 1, max = 16384))]
+    #[schemars(length(min = 1))]
     query: Option<String>,
     /// Who answers the query; needed where both are declared.
     from: Option<From>,

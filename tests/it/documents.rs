@@ -6,6 +6,7 @@
 
 mod abuse;
 mod agreement;
+mod secrets;
 mod sources;
 mod variables;
 
