@@ -39,7 +39,7 @@ pub struct PrometheusSpec {
     /// Longer than this is a failure, default 5s, never unlimited.
     pub timeout: Span,
     /// How the server is reached.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Access::is_plain")]
     pub access: Access,
 }
 
@@ -51,10 +51,10 @@ pub struct ScrapeSpec {
     pub targets: Vec<ScrapeTarget>,
     /// Time between two reads of each page, default 1s.
     pub every: Span,
-    /// Longer than this is a failure, default 5s; never longer than `every` is waited for.
+    /// Longer than this is a failure: at most `every`, which is also the default up to 5s.
     pub timeout: Span,
     /// How the pages are reached.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Access::is_plain")]
     pub access: Access,
 }
 
@@ -83,6 +83,13 @@ pub struct Access {
     /// Certificates; `None`: those that this machine trusts, and none of our own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsFiles>,
+}
+
+impl Access {
+    /// Whether nothing is special about it.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Who asks.

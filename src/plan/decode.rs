@@ -3,12 +3,13 @@
 //!
 //! Every reader returns an `Option`: `None` means that the problem is already on the list.
 
+mod json;
+mod parts;
+
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
-
-use serde_json::{Map, Number, Value};
 
 use super::fields::{Fields, Refused};
 use super::problems::{Found, Problems};
@@ -24,16 +25,19 @@ pub(crate) struct Cursor<'t> {
     node: &'t Node,
     path: String,
     place: Range<usize>,
+    /// The document.
+    text: &'t str,
     problems: &'t Problems,
 }
 
 impl<'t> Cursor<'t> {
     /// The whole document.
-    pub(crate) fn root(node: &'t Node, problems: &'t Problems) -> Self {
+    pub(crate) fn root(node: &'t Node, text: &'t str, problems: &'t Problems) -> Self {
         Self {
             node,
             path: String::new(),
             place: node.place(),
+            text,
             problems,
         }
     }
@@ -94,7 +98,7 @@ impl<'t> Cursor<'t> {
             matches!(&self.node.content, Content::Scalar(scalar) if scalar.origin == Origin::Lost);
         if !lost {
             self.problems.add(Found {
-                place: Some(self.place.clone()),
+                place: found.place.or_else(|| Some(self.place.clone())),
                 path: self.path.clone(),
                 ..found
             });
@@ -102,6 +106,11 @@ impl<'t> Cursor<'t> {
     }
 
     fn wrong_type(&self, wanted: &str, help: impl Into<String>) {
+        if let Content::Scalar(scalar) = &self.node.content
+            && scalar.secrets > 0
+        {
+            return self.report_secret(self.node, scalar);
+        }
         let name = self.name();
         self.report(format!("{name} wants {wanted}, not {}", self.found()), help);
     }
@@ -112,6 +121,7 @@ impl<'t> Cursor<'t> {
             node: &entry.value,
             path: key_path(&self.path, &entry.key),
             place: entry.place(),
+            text: self.text,
             problems: self.problems,
         }
     }
@@ -153,7 +163,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// The scalar that stands here; one with a secret in it is for [`Self::secret_text`] alone.
     fn scalar(&self) -> Option<&'t Scalar> {
+        self.any_scalar().filter(|scalar| scalar.secrets == 0)
+    }
+
+    fn any_scalar(&self) -> Option<&'t Scalar> {
         match &self.node.content {
             Content::Scalar(scalar) if scalar.origin != Origin::Lost && !scalar.is_null() => {
                 Some(scalar)
@@ -330,6 +345,7 @@ impl<'t> Cursor<'t> {
             node,
             path: format!("{}[{index}]", self.path),
             place: node.place(),
+            text: self.text,
             problems: self.problems,
         };
         Some(items.iter().enumerate().map(cursor).collect())
@@ -386,53 +402,4 @@ impl<'t> Cursor<'t> {
         };
         Some(fields.all().filter_map(read).collect())
     }
-
-    /// Whatever stands here, as JSON, for parts that another system understands.
-    pub(crate) fn json(&self) -> Option<Value> {
-        match json_of(self.node) {
-            Ok(value) => Some(value),
-            Err(unfit) => {
-                self.problems.add(Found {
-                    message: "this number cannot be handed on as it is written".to_owned(),
-                    help: Some(
-                        "put it in quotes, or write a finite number of at most 15 digits"
-                            .to_owned(),
-                    ),
-                    place: Some(unfit),
-                    path: self.path.clone(),
-                    also: None,
-                });
-                None
-            }
-        }
-    }
-}
-
-fn json_of(node: &Node) -> Result<Value, Range<usize>> {
-    match &node.content {
-        Content::List(items) => items.iter().map(json_of).collect(),
-        Content::Map(entries) => {
-            let pair = |entry: &Entry| Ok((entry.key.clone(), json_of(&entry.value)?));
-            entries
-                .iter()
-                .map(pair)
-                .collect::<Result<Map<_, _>, _>>()
-                .map(Value::Object)
-        }
-        Content::Scalar(scalar) => match scalar.resolve() {
-            Resolved::Null => Ok(Value::Null),
-            Resolved::Bool(value) => Ok(Value::Bool(value)),
-            Resolved::Integer(number) => Ok(Value::Number(number.into())),
-            Resolved::Float(number) => Number::from_f64(number)
-                .filter(|_| is_short(&scalar.text))
-                .map(Value::Number)
-                .ok_or_else(|| node.span.clone()),
-            Resolved::Text => Ok(Value::String(scalar.text.clone())),
-        },
-    }
-}
-
-/// Few enough digits that a binary fraction keeps them all.
-fn is_short(number: &str) -> bool {
-    number.bytes().filter(u8::is_ascii_digit).count() <= 15
 }

@@ -1,4 +1,4 @@
-//! Reads the metric sources and the SLOs that read from them.
+//! Reads the SLOs and what they read; the sources that they read from are read by `sources`.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -7,30 +7,17 @@ use serde_json_path::JsonPath;
 
 use super::decode::Cursor;
 use super::document::GaugedSlo;
-use super::experiment::http_url;
 use super::fields::Fields;
-use crate::metrics::{
-    Access, CommandMetric, Metric, MetricSpecs, PrometheusSpec, Quantile, TrafficMetric,
-    TrafficSpec,
-};
+use super::sources::{DEFAULT_TIMEOUT, MILLISECOND, MINUTE};
+use super::{queries, sources};
+use crate::metrics::{CommandMetric, Metric, MetricSpecs, Quantile, TrafficMetric};
 use crate::model::slo::{Reaction, Slo};
 use crate::model::units::{Objective, Span, Unit};
 
-pub(super) const METRICS_KEYS: &[&str] = &["traffic", "prometheus"];
-pub(super) const TRAFFIC_KEYS: &[&str] = &[
-    "url",
-    "method",
-    "headers",
-    "body",
-    "rate",
-    "timeout",
-    "maxInFlight",
-    "window",
-];
-pub(super) const PROMETHEUS_KEYS: &[&str] = &["url"];
 pub(super) const SLO_KEYS: &[&str] = &[
     "name",
     "query",
+    "from",
     "traffic",
     "command",
     "objective",
@@ -44,15 +31,6 @@ pub(super) const COMMAND_KEYS: &[&str] = &["argv", "json", "timeout"];
 pub(super) const FIGURE_KEYS: &[&str] = &["latency", "status"];
 const READS: &[&str] = &["query", "traffic", "command"];
 
-const METHODS: &[(&str, &str)] = &[
-    ("GET", "GET"),
-    ("HEAD", "HEAD"),
-    ("POST", "POST"),
-    ("PUT", "PUT"),
-    ("PATCH", "PATCH"),
-    ("DELETE", "DELETE"),
-    ("OPTIONS", "OPTIONS"),
-];
 const REACTIONS: &[(&str, Reaction)] = &[
     ("rollback", Reaction::Rollback),
     ("record", Reaction::Record),
@@ -66,27 +44,17 @@ const QUANTILES: &[(&str, Quantile)] = &[
     ("max", Quantile::Max),
 ];
 
-const LEAST_RATE: f64 = 0.01;
-const MOST_RATE: f64 = 10_000.0;
-const MOST_IN_FLIGHT: u32 = 10_000;
-const DEFAULT_RATE: f64 = 10.0;
-const DEFAULT_IN_FLIGHT: u32 = 256;
-const DEFAULT_TIMEOUT: Span = Span::from_secs(5);
-const DEFAULT_WINDOW: Span = Span::from_secs(10);
 const DEFAULT_BLIND_PATIENCE: Span = Span::from_secs(30);
 const DEFAULT_EVERY: Span = Span::from_secs(1);
 
-const MILLISECOND: Span = Span::from_millis(1);
-const SECOND: Span = Span::from_secs(1);
-const MINUTE: Span = Span::from_secs(60);
 const A_DAY: Span = Span::from_secs(24 * 3_600);
 
 /// The sources and the SLOs of a document.
 pub(super) fn read(document: &Fields<'_>) -> Option<(MetricSpecs, Vec<GaugedSlo>)> {
     let declared = document
         .optional("metrics")
-        .and_then(|cursor| cursor.fields(METRICS_KEYS));
-    let specs = declared.as_ref().map(read_specs).unwrap_or_default();
+        .and_then(|cursor| cursor.fields(sources::METRICS_KEYS));
+    let specs = declared.as_ref().map(sources::read).unwrap_or_default();
     let declares = |key: &str| declared.as_ref().is_some_and(|fields| fields.has(key));
     let slos = document
         .required(
@@ -95,82 +63,6 @@ pub(super) fn read(document: &Fields<'_>) -> Option<(MetricSpecs, Vec<GaugedSlo>
         )
         .and_then(|cursor| read_slos(&cursor, &declares));
     Some((specs, slos?))
-}
-
-fn read_specs(fields: &Fields<'_>) -> MetricSpecs {
-    MetricSpecs {
-        traffic: fields
-            .optional("traffic")
-            .and_then(|cursor| traffic(&cursor)),
-        scrape: None,
-        prometheus: fields.optional("prometheus").and_then(|cursor| {
-            let fields = cursor.fields(PROMETHEUS_KEYS)?;
-            let url = fields.required("url", "url: \"http://127.0.0.1:9090\"")?;
-            let (text, _) = http_url(&url)?;
-            Some(PrometheusSpec {
-                url: text.trim_end_matches('/').to_owned(),
-                timeout: DEFAULT_TIMEOUT,
-                access: Access::default(),
-            })
-        }),
-    }
-}
-
-fn traffic(cursor: &Cursor<'_>) -> Option<TrafficSpec> {
-    let fields = cursor.fields(TRAFFIC_KEYS)?;
-    let url = fields
-        .required("url", "url: \"http://127.0.0.1:8080/orders/{id}\"")
-        .and_then(|cursor| http_url(&cursor));
-    let method = fields
-        .optional("method")
-        .and_then(|cursor| cursor.word(METHODS));
-    let headers = fields
-        .optional("headers")
-        .and_then(|cursor| headers(&cursor));
-    let body = fields.optional("body").and_then(|cursor| cursor.text());
-    let rate = fields
-        .optional("rate")
-        .and_then(|cursor| cursor.number(LEAST_RATE..=MOST_RATE));
-    let timeout = fields
-        .optional("timeout")
-        .and_then(|cursor| cursor.span(MILLISECOND..=MINUTE));
-    let in_flight = fields
-        .optional("maxInFlight")
-        .and_then(|cursor| cursor.whole(1..=MOST_IN_FLIGHT));
-    let window = fields
-        .optional("window")
-        .and_then(|cursor| cursor.span(SECOND..=Span::from_secs(600)));
-    Some(TrafficSpec {
-        url: url?.0.to_owned(),
-        method: method.unwrap_or("GET").to_owned(),
-        headers: headers.unwrap_or_default(),
-        body: body.map(str::to_owned),
-        rate: rate.unwrap_or(DEFAULT_RATE),
-        timeout: timeout.unwrap_or(DEFAULT_TIMEOUT),
-        max_in_flight: in_flight.unwrap_or(DEFAULT_IN_FLIGHT) as usize,
-        window: window.unwrap_or(DEFAULT_WINDOW),
-    })
-}
-
-fn headers(cursor: &Cursor<'_>) -> Option<BTreeMap<String, String>> {
-    let fields = cursor.free_fields()?;
-    for (name, value) in fields.all() {
-        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-        if name.is_empty() || !name.chars().all(token) {
-            value.report(
-                format!("`{name}` is no header name"),
-                "use letters, digits and hyphens: `content-type`",
-            );
-        }
-        let fits = |c: char| c == '\t' || c == ' ' || c.is_ascii_graphic();
-        if value.text().is_some_and(|text| !text.chars().all(fits)) {
-            value.report(
-                format!("the value of the header `{name}` is not plain ASCII on one line"),
-                "write it with visible ASCII characters and spaces",
-            );
-        }
-    }
-    cursor.text_map()
 }
 
 fn read_slos(cursor: &Cursor<'_>, declares: &dyn Fn(&str) -> bool) -> Option<Vec<GaugedSlo>> {
@@ -228,7 +120,7 @@ fn slo(cursor: &Cursor<'_>, declares: &dyn Fn(&str) -> bool) -> Option<GaugedSlo
         .and_then(|cursor| cursor.line());
     let metric = fields
         .one_of(READS, "traffic: errorRate")
-        .and_then(|(key, cursor)| metric(key, &cursor, declares));
+        .and_then(|read| metric(&fields, read, declares));
     let objective = fields.required("objective", "objective: \"< 1%\"");
     let objective = objective.and_then(|cursor| objective_for(&cursor, metric.as_ref()));
     let span = |key: &str, limits| fields.optional(key).and_then(|cursor| cursor.span(limits));
@@ -256,28 +148,30 @@ fn slo(cursor: &Cursor<'_>, declares: &dyn Fn(&str) -> bool) -> Option<GaugedSlo
     Some(GaugedSlo { slo, metric })
 }
 
-fn metric(key: &str, cursor: &Cursor<'_>, declares: &dyn Fn(&str) -> bool) -> Option<Metric> {
-    let needs = |source: &str, example: &str| {
-        if !declares(source) {
-            cursor.report(
-                format!("`{key}` reads from `metrics.{source}`, and the document has none"),
-                format!("add `metrics: {{{source}: {{url: \"{example}\"}}}}`"),
-            );
-        }
-    };
-    match key {
-        "query" => {
-            needs("prometheus", "http://127.0.0.1:9090");
-            cursor
-                .filled_text()
-                .map(|query| Metric::Prometheus(query.to_owned()))
-        }
-        "traffic" => {
-            needs("traffic", "http://127.0.0.1:8080/");
-            figure(cursor).map(Metric::Traffic)
-        }
-        _ => command(cursor).map(Metric::Command),
+fn metric(
+    slo: &Fields<'_>,
+    (key, cursor): (&str, Cursor<'_>),
+    declares: &dyn Fn(&str) -> bool,
+) -> Option<Metric> {
+    if key == "query" {
+        return queries::read(slo, &cursor, declares);
     }
+    if let Some(from) = slo.optional("from") {
+        from.report(
+            format!("`from` says who answers a `query`, and this SLO reads from `{key}`"),
+            "take it away",
+        );
+    }
+    if key == "command" {
+        return command(&cursor).map(Metric::Command);
+    }
+    if !declares("traffic") {
+        cursor.report(
+            "`traffic` reads from `metrics.traffic`, and the document has none",
+            "add `metrics: {traffic: {url: \"http://127.0.0.1:8080/\"}}`",
+        );
+    }
+    figure(&cursor).map(Metric::Traffic)
 }
 
 fn figure(cursor: &Cursor<'_>) -> Option<TrafficMetric> {

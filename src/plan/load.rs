@@ -70,7 +70,10 @@ pub struct Loaded {
 /// Everything that is wrong in the document, each with its place.
 pub fn load_experiment(source: &Source, variables: &Variables) -> Result<Loaded, DocumentError> {
     let (document, used) = load_document(source, variables, |root, problems| {
-        let fields = check_kind(&Cursor::root(root, problems), DocumentKind::Experiment)?;
+        let fields = check_kind(
+            &Cursor::root(root, source.body(), problems),
+            DocumentKind::Experiment,
+        )?;
         experiment::read(&fields)
     })?;
     Ok(Loaded {

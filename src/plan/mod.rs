@@ -3,6 +3,7 @@
 //! Loading goes `source` → `parse` (a spanned `tree`) → `substitute` → `decode` → `experiment`;
 //! every stage adds to one list of `problems`, so that a reader sees all of them at once.
 
+mod access;
 pub(crate) mod decode;
 mod digest;
 pub mod document;
@@ -13,12 +14,15 @@ mod gauges;
 pub mod load;
 mod offsets;
 mod parse;
+mod places;
 pub mod problems;
+mod queries;
 mod resolve;
 mod scalar;
 pub mod schema;
 mod shapes;
 pub mod source;
+mod sources;
 mod steps;
 mod substitute;
 mod syntax;

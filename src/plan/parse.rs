@@ -148,6 +148,8 @@ impl Builder<'_> {
                     text: text.into_owned(),
                     style,
                     origin,
+                    secrets: 0,
+                    filling: None,
                 };
                 self.charge(1, scalar.text.len(), &range)?;
                 let node = Node {

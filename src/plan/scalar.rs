@@ -2,6 +2,8 @@
 //!
 //! That matters here: our own key `on:` would be the boolean `true` by YAML 1.1.
 
+use super::places::Filling;
+
 /// Whether a scalar may mean something else than its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
@@ -28,6 +30,11 @@ pub(crate) struct Scalar {
     pub(crate) text: String,
     pub(crate) style: Style,
     pub(crate) origin: Origin,
+    /// How many secrets the document names in it, as `${secret:NAME}`; more of them in the text came
+    /// out of variables.
+    pub(crate) secrets: usize,
+    /// Where each part of the text comes from; `None`: nothing was filled in.
+    pub(crate) filling: Option<Filling>,
 }
 
 /// What a scalar is by itself.

@@ -4,7 +4,7 @@
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::shapes::Experiment;
+use super::shapes::{Experiment, SECRET_PATTERN};
 
 /// What a value looks like that holds a variable.
 const VARIABLE_PATTERN: &str = r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}";
@@ -51,7 +51,8 @@ fn forbid_null(schema: &mut Value) {
     each_part(schema, forbid_null);
 }
 
-/// Wherever a value has a form of its own, a variable may stand instead: it has none yet.
+/// Wherever a value has a form of its own, a variable may stand instead: it has none yet. Only a
+/// secret cannot come out of one.
 fn allow_variables(schema: &mut Value) {
     each_part(schema, allow_variables);
     let Value::Object(object) = schema else {
@@ -62,7 +63,8 @@ fn allow_variables(schema: &mut Value) {
         .any(|key| object.contains_key(*key))
         || matches!(object.get("type"), Some(Value::String(kind)) if kind == "number" || kind == "integer")
         || is_closed_words(object);
-    if !formed {
+    let is_secret = object.get("pattern") == Some(&json!(SECRET_PATTERN));
+    if !formed || is_secret {
         return;
     }
     let mut outer = Map::new();
@@ -116,7 +118,7 @@ fn each_part(schema: &mut Value, change: fn(&mut Value)) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{experiment, gauges, steps};
+    use super::super::{access, experiment, gauges, sources, steps};
     use super::*;
 
     fn keys(schema: &Value, pointer: &str) -> Vec<String> {
@@ -148,9 +150,13 @@ mod tests {
             ("/$defs/LocalStack", experiment::LOCALSTACK_KEYS),
             ("/$defs/Baseline", experiment::BASELINE_KEYS),
             ("/$defs/Recovery", experiment::RECOVERY_KEYS),
-            ("/$defs/Metrics", gauges::METRICS_KEYS),
-            ("/$defs/Traffic", gauges::TRAFFIC_KEYS),
-            ("/$defs/Prometheus", gauges::PROMETHEUS_KEYS),
+            ("/$defs/Metrics", sources::METRICS_KEYS),
+            ("/$defs/Traffic", sources::TRAFFIC_KEYS),
+            ("/$defs/Prometheus", sources::PROMETHEUS_KEYS),
+            ("/$defs/Scrape", sources::SCRAPE_KEYS),
+            ("/$defs/ScrapeTarget", sources::TARGET_KEYS),
+            ("/$defs/Basic", access::BASIC_KEYS),
+            ("/$defs/Tls", access::TLS_KEYS),
             ("/$defs/Slo", gauges::SLO_KEYS),
             ("/$defs/LongCommand", gauges::COMMAND_KEYS),
             ("/$defs/Step", steps::STEP_KEYS),
@@ -161,9 +167,14 @@ mod tests {
         ] {
             assert_eq!(keys(&schema, pointer), sorted(known), "{pointer}");
         }
-        let platforms = ["/$defs/Fault/oneOf/0", "/$defs/Fault/oneOf/1"];
-        let platforms = platforms.map(|pointer| keys(&schema, pointer));
-        assert_eq!(platforms.concat(), steps::FAULT_KEYS);
+        for (choice, known) in [
+            ("Fault", steps::FAULT_KEYS),
+            ("Auth", access::AUTH_KEYS),
+            ("Bearer", access::BEARER_KEYS),
+        ] {
+            let both = [0, 1].map(|at| keys(&schema, &format!("/$defs/{choice}/oneOf/{at}")));
+            assert_eq!(both.concat(), known, "{choice}");
+        }
     }
 
     #[test]

@@ -5,10 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use super::places::{Filling, Part, locate};
 use super::problems::{Found, Problems};
 use super::scalar::{Origin, Scalar};
 use super::tree::{Content, Node, key_path};
-use super::variables::{UsedVariable, VariableSource, Variables, is_name};
+use super::variables::{UsedVariable, VariableSource, Variables, is_name, is_secret_name};
 use super::words::{nearest, suggestion};
 
 /// A short document may name a long value often.
@@ -58,7 +59,15 @@ enum Piece<'s> {
     /// What stands between `${` and `}`.
     Reference(&'s str),
     /// `${` without an end.
-    Open(&'s str),
+    Open,
+}
+
+/// What a reference stands for.
+enum Filled {
+    /// The value of a variable.
+    Value(String),
+    /// A secret, which stays a name.
+    Secret,
 }
 
 impl Filler<'_> {
@@ -82,30 +91,35 @@ impl Filler<'_> {
         if !scalar.text.contains("${") {
             return;
         }
-        let mut filled = String::new();
-        for piece in pieces(&scalar.text) {
+        let written = std::mem::take(&mut scalar.text);
+        let mut parts = Vec::new();
+        for (range, piece) in pieces(&written) {
+            let start = scalar.text.len();
+            let place = || Place {
+                range: self.place_of(span, &written, &range),
+                path,
+            };
             match piece {
-                Piece::Literal(text) => filled.push_str(text),
+                Piece::Literal(text) => scalar.text.push_str(text),
                 Piece::Reference(inner) => {
-                    let range = self.place_of(span, inner);
-                    let value = self.value_of(inner, &Place { range, path });
-                    scalar.origin = match (scalar.origin, &value) {
-                        (Origin::Lost, _) | (_, None) => Origin::Lost,
-                        (Origin::Written | Origin::Filled, Some(_)) => Origin::Filled,
-                    };
-                    filled.push_str(&value.unwrap_or_default());
+                    let place = place();
+                    let filled = self.value_of(inner, &place);
+                    take_in(scalar, filled, &written[range.clone()]);
                 }
-                Piece::Open(rest) => {
+                Piece::Open => {
                     scalar.origin = Origin::Lost;
-                    let range = self.place_of(span, rest);
                     self.complain(
-                        &Place { range, path },
+                        &place(),
                         "`${` begins a variable that never ends".to_owned(),
                         "close it with `}`, or write `$${` where `${` itself is meant",
                     );
                 }
             }
-            if self.filled + filled.len() > MOST_FILLED {
+            parts.push(Part {
+                filled: start..scalar.text.len(),
+                written: range,
+            });
+            if self.filled + scalar.text.len() > MOST_FILLED {
                 scalar.origin = Origin::Lost;
                 let range = span.clone();
                 self.complain(
@@ -116,32 +130,22 @@ impl Filler<'_> {
                 break;
             }
         }
-        self.filled += filled.len();
-        scalar.text = filled;
+        self.filled += scalar.text.len();
+        scalar.filling = Some(Filling { written, parts });
     }
 
-    /// Where a variable stands in the text; the whole scalar when escapes hide it.
-    fn place_of(&self, span: &Range<usize>, inner: &str) -> Range<usize> {
-        let scalar = self.text.get(span.clone()).unwrap_or_default();
-        let written = format!("${{{inner}");
-        scalar.find(&written).map_or(span.clone(), |at| {
-            let start = span.start + at;
-            let end = start + written.len();
-            start..end + usize::from(self.text[end..].starts_with('}'))
+    /// Where a part of a scalar stands in the text; the whole scalar where that cannot be told.
+    fn place_of(&self, span: &Range<usize>, written: &str, part: &Range<usize>) -> Range<usize> {
+        let raw = self.text.get(span.clone()).unwrap_or_default();
+        locate(raw, written, part).map_or(span.clone(), |found| {
+            span.start + found.start..span.start + found.end
         })
     }
 
-    /// The value for what stands between `${` and `}`; `None` when it has been told why not.
-    fn value_of(&mut self, inner: &str, place: &Place<'_>) -> Option<String> {
+    /// What stands for the text between `${` and `}`; `None` when it has been told why nothing does.
+    fn value_of(&mut self, inner: &str, place: &Place<'_>) -> Option<Filled> {
         if let Some(name) = inner.strip_prefix("secret:") {
-            self.complain(
-                place,
-                format!(
-                    "secrets such as `${{secret:{name}}}` can be used in no place of a document yet"
-                ),
-                "take it out; do not give it as a variable instead: plans and journals show those",
-            );
-            return None;
+            return self.secret(name, place);
         }
         let (name, default) = match inner.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
@@ -162,7 +166,28 @@ impl Filler<'_> {
         };
         let value = used.value.clone();
         self.used.insert(name.to_owned(), used);
-        Some(value)
+        Some(Filled::Value(value))
+    }
+
+    /// A secret stays as it is written: who may read one decides the decoder, and the value is no
+    /// part of a document.
+    fn secret(&self, name: &str, place: &Place<'_>) -> Option<Filled> {
+        if is_secret_name(name) {
+            return Some(Filled::Secret);
+        }
+        let (message, help) = match name.split_once(":-") {
+            Some((name, _)) => (
+                format!("the secret `{name}` cannot have a default"),
+                format!("write `${{secret:{name}}}`, and set CHAOS_SECRET_{name} where it is used"),
+            ),
+            None => (
+                format!("`{name}` is no name of a secret"),
+                "use capital letters, digits and `_`, and no digit first: `${secret:PROM_TOKEN}`"
+                    .to_owned(),
+            ),
+        };
+        self.complain(place, message, &help);
+        None
     }
 
     fn default_of(
@@ -226,27 +251,44 @@ impl Filler<'_> {
     }
 }
 
-/// Cuts a text at its variables. `$${` stands for a literal `${`.
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+/// Puts what was found for a reference behind the text so far.
+fn take_in(scalar: &mut Scalar, filled: Option<Filled>, written: &str) {
+    match filled {
+        Some(Filled::Value(value)) => {
+            scalar.text.push_str(&value);
+            if scalar.origin == Origin::Written {
+                scalar.origin = Origin::Filled;
+            }
+        }
+        Some(Filled::Secret) => {
+            scalar.text.push_str(written);
+            scalar.secrets += 1;
+        }
+        None => scalar.origin = Origin::Lost,
+    }
+}
+
+/// Cuts a text at its variables, each part with its bytes. `$${` stands for a literal `${`.
+fn pieces(text: &str) -> Vec<(Range<usize>, Piece<'_>)> {
     let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("${") {
-        if rest[..at].ends_with('$') {
-            pieces.push(Piece::Literal(&rest[..at - 1]));
-            pieces.push(Piece::Literal("${"));
-            rest = &rest[at + 2..];
+    let mut from = 0;
+    while let Some(at) = text[from..].find("${").map(|at| from + at) {
+        if text[from..at].ends_with('$') {
+            pieces.push((from..at - 1, Piece::Literal(&text[from..at - 1])));
+            pieces.push((at - 1..at + 2, Piece::Literal("${")));
+            from = at + 2;
             continue;
         }
-        pieces.push(Piece::Literal(&rest[..at]));
-        let inner = &rest[at + 2..];
-        let Some(end) = inner.find('}') else {
-            pieces.push(Piece::Open(inner));
+        pieces.push((from..at, Piece::Literal(&text[from..at])));
+        let inner = at + 2;
+        let Some(end) = text[inner..].find('}').map(|end| inner + end) else {
+            pieces.push((at..text.len(), Piece::Open));
             return pieces;
         };
-        pieces.push(Piece::Reference(&inner[..end]));
-        rest = &inner[end + 1..];
+        pieces.push((at..end + 1, Piece::Reference(&text[inner..end])));
+        from = end + 1;
     }
-    pieces.push(Piece::Literal(rest));
+    pieces.push((from..text.len(), Piece::Literal(&text[from..])));
     pieces
 }
 
@@ -257,16 +299,16 @@ mod tests {
     #[test]
     fn texts_are_cut_at_variables_and_escapes() {
         let shown = |text| -> Vec<String> {
-            let words = pieces(text).into_iter().map(|piece| match piece {
+            let words = pieces(text).into_iter().map(|(range, piece)| match piece {
                 Piece::Literal(text) => text.to_owned(),
                 Piece::Reference(inner) => format!("<{inner}>"),
-                Piece::Open(rest) => format!("open {rest}"),
+                Piece::Open => format!("open {}", &text[range]),
             });
             words.filter(|word| !word.is_empty()).collect()
         };
         assert_eq!(shown("a ${B} c"), ["a ", "<B>", " c"]);
         assert_eq!(shown("${A}${B:-x}"), ["<A>", "<B:-x>"]);
         assert_eq!(shown("$${A} $5 $"), ["${", "A} $5 $"]);
-        assert_eq!(shown("x ${A"), ["x ", "open A"]);
+        assert_eq!(shown("x ${A"), ["x ", "open ${A"]);
     }
 }

@@ -127,6 +127,11 @@ pub(crate) fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
+/// Whether a text can be a secret's name: it becomes a part of the name of an environment variable.
+pub(crate) fn is_secret_name(text: &str) -> bool {
+    is_name(text) && !text.contains(|c: char| c.is_ascii_lowercase())
+}
+
 /// Reads `NAME=value` of a `--var`.
 ///
 /// # Errors

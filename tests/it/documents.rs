@@ -6,6 +6,7 @@
 
 mod abuse;
 mod agreement;
+mod secrets;
 mod sources;
 mod variables;
 
@@ -146,7 +147,8 @@ fn the_example_of_the_manual_means_what_it_says() {
       "metrics": {
         "traffic": null,
         "prometheus": {
-          "url": "http://127.0.0.1:9090"
+          "url": "http://127.0.0.1:9090",
+          "timeout": "5s"
         }
       },
       "slos": [

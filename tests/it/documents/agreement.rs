@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{fixtures, source};
 
 /// The document read by somebody else's parser, as an editor would.
-fn as_json(source: &Source) -> Option<Value> {
+pub(super) fn as_json(source: &Source) -> Option<Value> {
     let mut document: serde_yaml::Value = serde_yaml::from_str(&source.text).ok()?;
     document.apply_merge().ok()?;
     serde_json::to_value(document).ok()
@@ -46,7 +46,7 @@ fn the_schema_takes_what_loads_and_refuses_every_wrong_shape() {
 }
 
 /// The JSON pointers of everything in a document, but of nothing whose keys are the writer's own.
-fn pointers(value: &Value, above: &str, found: &mut Vec<String>) {
+pub(super) fn pointers(value: &Value, above: &str, found: &mut Vec<String>) {
     let free = ["/labels", "/headers", "Chaos"];
     if free.iter().any(|end| above.ends_with(end)) {
         return;
@@ -69,7 +69,7 @@ fn pointers(value: &Value, above: &str, found: &mut Vec<String>) {
 }
 
 /// The document with the value at a pointer changed.
-fn with(document: &Value, pointer: &str, value: Value) -> Value {
+pub(super) fn with(document: &Value, pointer: &str, value: Value) -> Value {
     let mut changed = document.clone();
     *changed.pointer_mut(pointer).expect("a pointer into it") = value;
     changed

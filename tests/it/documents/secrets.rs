@@ -1,0 +1,144 @@
+//! Secrets: where a document may name one, and that nothing else makes or shows one.
+
+use chaos_gameday::plan::{Variables, load_experiment};
+use serde_json::{Value, json};
+
+use super::agreement::{as_json, pointers, with};
+use super::{fixtures, messages, small, source};
+
+/// The ends of the pointers at which a secret may stand.
+const PLACES: [&str; 3] = ["/auth/bearer/token", "/auth/basic/password", "/headers/"];
+
+#[test]
+fn a_secret_loads_where_it_is_hidden_and_nowhere_else() {
+    let mut places = 0;
+    for (name, source) in fixtures("good") {
+        let document = as_json(&source).expect("good YAML");
+        let mut all = Vec::new();
+        pointers(&document, "", &mut all);
+        for above in ["/metrics/prometheus/headers", "/metrics/scrape/headers"] {
+            let names = document.pointer(above).and_then(Value::as_object);
+            all.extend(
+                names
+                    .into_iter()
+                    .flat_map(|names| names.keys().map(|name| format!("{above}/{name}"))),
+            );
+        }
+        for pointer in &all {
+            let changed = with(&document, pointer, json!("${secret:NAME}"));
+            let found = messages(&self::source(&changed.to_string()), &Variables::default());
+            let hidden = !pointer.starts_with("/metrics/traffic")
+                && PLACES.iter().any(|place| pointer.contains(place));
+            assert_eq!(found.is_empty(), hidden, "{name} {pointer}: {found:?}");
+            places += usize::from(hidden);
+        }
+    }
+    assert_eq!(places, 5);
+}
+
+#[test]
+fn a_parsed_document_holds_the_name_and_only_the_name() {
+    let loaded = fixtures("good")
+        .into_iter()
+        .find(|(name, _)| name == "metrics-everywhere")
+        .map(|(_, source)| load_experiment(&source, &Variables::default()).expect("it loads"))
+        .expect("the fixture");
+    insta::assert_json_snapshot!(loaded.experiment.metrics, @r#"
+    {
+      "traffic": null,
+      "prometheus": {
+        "url": "https://metrics.example.com/prometheus",
+        "timeout": "10s",
+        "access": {
+          "auth": {
+            "basic": {
+              "username": "grafana",
+              "password": "${secret:PROM_PASSWORD}"
+            }
+          },
+          "headers": {
+            "X-Key": "key ${secret:KEY_1} of ${secret:_KEY2}",
+            "X-Scope-OrgID": "shop"
+          },
+          "tls": {
+            "ca": "/etc/ssl/our-ca.pem",
+            "certificate": "/etc/chaos/client.pem",
+            "key": "/etc/chaos/client.key"
+          }
+        }
+      },
+      "scrape": {
+        "targets": [
+          {
+            "url": "http://127.0.0.1:7700/metrics",
+            "labels": {
+              "instance": "one",
+              "job": "orders"
+            }
+          },
+          {
+            "url": "https://127.0.0.1:7700/metrics?zone=b"
+          }
+        ],
+        "every": "2s",
+        "timeout": "1s500ms",
+        "access": {
+          "auth": {
+            "bearer": {
+              "file": "/var/run/secrets/token"
+            }
+          },
+          "headers": {
+            "x-plain": "a b"
+          },
+          "tls": {
+            "ca": "/etc/ssl/our-ca.pem"
+          }
+        }
+      }
+    }
+    "#);
+    assert!(loaded.used.is_empty());
+}
+
+#[test]
+fn a_variable_cannot_reach_for_a_secret() {
+    let prometheus = |headers: &str| {
+        small(
+            "{traffic: {",
+            &format!(
+                "{{prometheus: {{url: \"http://127.0.0.1:9090\", headers: {headers}}}, traffic: {{"
+            ),
+        )
+    };
+    let made = "a variable, or `$${`, makes the name of a secret here";
+    for (value, text) in [
+        ("${secret:TOKEN}", "${V}"),
+        ("${sec", "${V}ret:TOKEN}"),
+        ("${secret:B}", "${secret:A} ${V}"),
+    ] {
+        let source = prometheus(&format!("{{X-Key: \"{text}\"}}"));
+        let variables = Variables::default().with_flag("V", value);
+        assert_eq!(messages(&source, &variables), [made], "{text}");
+    }
+    // Where no secret may stand, it is text like any other.
+    let source = small("It holds.", "'${V}'");
+    let variables = Variables::default().with_flag("V", "${secret:TOKEN}");
+    let loaded = load_experiment(&source, &variables).expect("it loads");
+    assert_eq!(loaded.experiment.hypothesis, "${secret:TOKEN}");
+}
+
+#[test]
+fn a_secret_and_a_variable_may_share_a_header() {
+    let source = small(
+        "{traffic: {",
+        "{prometheus: {url: \"http://127.0.0.1:9090\", headers: {X-Key: \"${V:-a} ${secret:TOKEN}\"}}, traffic: {",
+    );
+    let loaded = load_experiment(&source, &Variables::default()).expect("it loads");
+    let spec = loaded.experiment.metrics.prometheus.expect("Prometheus");
+    assert_eq!(
+        spec.access.headers["X-Key"].as_written(),
+        "a ${secret:TOKEN}"
+    );
+    assert_eq!(spec.access.headers["X-Key"].names(), ["TOKEN"]);
+}
