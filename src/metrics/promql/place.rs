@@ -2,6 +2,7 @@
 //! about beginnings of the query until the first one is found that nothing could make good.
 
 use std::ops::Range;
+use std::str::CharIndices;
 
 use promql_parser::parser::{self, token::T_STRING};
 
@@ -149,11 +150,7 @@ impl Open {
                 '#' => {
                     letters.find(|(_, letter)| matches!(letter, '\n' | '\r'));
                 }
-                '"' | '\'' | '`' => {
-                    if !string_ends(&mut letters, letter) {
-                        open.string = Some(at);
-                    }
-                }
+                '"' | '\'' | '`' => open.string = unended(&mut letters, at, letter),
                 _ => {}
             }
         }
@@ -161,17 +158,17 @@ impl Open {
     }
 }
 
-/// Goes on to the quote that ends the string; whether there is one.
-fn string_ends(letters: &mut std::str::CharIndices<'_>, quote: char) -> bool {
+/// Goes on to the quote that ends the string; where the string starts if there is none.
+fn unended(letters: &mut CharIndices<'_>, start: usize, quote: char) -> Option<usize> {
     while let Some((_, letter)) = letters.next() {
         if letter == quote {
-            return true;
+            return None;
         }
         if letter == '\\' {
             letters.next();
         }
     }
-    false
+    Some(start)
 }
 
 #[cfg(test)]
