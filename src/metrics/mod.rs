@@ -1,5 +1,6 @@
 //! Metric sources: one trait, one private file for each, one match.
 
+mod access;
 mod command;
 mod prometheus;
 pub mod promql;
@@ -253,6 +254,7 @@ fn not_before_the_run(slo: &Slo, why: &str) -> Rehearsal {
         },
         past: None,
         freshness: None,
+        warnings: Vec::new(),
     }
 }
 
