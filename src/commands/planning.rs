@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Desk;
 use crate::clients::Clients;
 use crate::error::Failure;
-use crate::metrics::SourceSetup;
+use crate::metrics::{SourceSetup, WallClock};
 use crate::model::ids::{Digest, RunId};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::{
@@ -132,6 +132,7 @@ pub(super) fn source_setup(
         tag,
         secrets: desk.settings.secrets.clone(),
         this_program,
+        clock: WallClock::set_to(Clock::wall()),
     })
 }
 

@@ -9,6 +9,7 @@ pub mod series;
 pub mod simulated;
 mod specs;
 mod traffic;
+mod wall;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ pub use specs::{
     TrafficSpec,
 };
 pub use traffic::{Fate, TrafficWindow};
+pub use wall::WallClock;
 
 /// What an SLO reads, parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -239,6 +241,8 @@ pub struct SourceSetup {
     pub secrets: Secrets,
     /// This very binary: what a command means by `chaos`.
     pub this_program: PathBuf,
+    /// The time, for samples that have one.
+    pub clock: WallClock,
 }
 
 /// The rehearsal of an SLO whose source can be read only while a run lasts.
