@@ -133,7 +133,8 @@ pub struct StepRecord {
     pub confirmed_at_ms: Option<u64>,
     /// The latest answer to "is it in?".
     pub proof: Option<Proof>,
-    /// When the first rollback SLO tripped, and which.
+    /// When the first rollback SLO tripped, and which; also a breach that the fault began and that
+    /// lost its patience only after the hold.
     pub tripped: Option<StepTrip>,
     /// When the undo began.
     pub undoing_at_ms: Option<u64>,
@@ -168,10 +169,10 @@ impl StepRecord {
         Some(trip.at_ms.saturating_sub(self.confirmed_at_ms?))
     }
 
-    /// From the trip to the undo.
+    /// From the trip to the undo; `None` also where the hold was over before the trip.
     pub fn react_ms(&self) -> Option<u64> {
         let trip = self.tripped.as_ref()?;
-        Some(self.undoing_at_ms?.saturating_sub(trip.at_ms))
+        self.undoing_at_ms?.checked_sub(trip.at_ms)
     }
 
     /// From the undo to the fault seen gone.
@@ -298,6 +299,9 @@ impl RunState {
                 self.recovery_ms = Some(*after_ms);
             }
             Event::Ending { cause } => {
+                if let Cause::Breach { slo } = cause {
+                    self.step_tripped(slo, Trip::Breach, at_ms);
+                }
                 self.endings.push(cause.clone());
                 self.cause.get_or_insert_with(|| cause.clone());
             }
@@ -357,11 +361,22 @@ impl RunState {
     }
 
     fn tripped(&mut self, at_ms: u64, slo: &str, trip: Trip, reaction: Reaction) {
-        let Some(step) = self.step.filter(|_| reaction == Reaction::Rollback) else {
+        let under_way = self
+            .step
+            .and_then(|step| self.steps.get(step))
+            .is_some_and(|step| step.undoing_at_ms.is_none());
+        // After that only an end that is put down to it shows that the fault had begun it.
+        if under_way && reaction == Reaction::Rollback {
+            self.step_tripped(slo, trip, at_ms);
+        }
+    }
+
+    fn step_tripped(&mut self, slo: &str, trip: Trip, at_ms: u64) {
+        let Some(step) = self.step else {
             return;
         };
         self.with_step(step, |found| {
-            if found.injecting_at_ms.is_some() && found.undoing_at_ms.is_none() {
+            if found.injecting_at_ms.is_some() {
                 found.tripped.get_or_insert_with(|| StepTrip {
                     slo: slo.to_owned(),
                     trip,

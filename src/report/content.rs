@@ -262,7 +262,7 @@ pub struct StepTimes {
     pub gone_ms: Option<u64>,
 }
 
-/// The trip that ended a step.
+/// The trip that ended a step, or came of a breach that its fault had begun.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepTripped {

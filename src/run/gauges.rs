@@ -30,6 +30,8 @@ pub struct Gauge {
 /// would be a burst that the source is not used to, and that measures itself.
 const CROWD: usize = 17;
 
+const NEXT_TO_NOTHING: Duration = Duration::from_nanos(1);
+
 /// Starts reading every gauge; dropping the set ends it. Each is read first within its `every` and
 /// within `settle`, whichever is shorter.
 pub(super) fn watch_all(
@@ -75,25 +77,29 @@ async fn watch(index: usize, gauge: Gauge, first: Instant, inputs: mpsc::Unbound
     loop {
         tokio::time::sleep_until(due).await;
         let asked = Instant::now();
+        // A machine that slept reads for the tick that it woke up in, not for the one it missed.
+        let overslept = ticks_between(due, asked, every);
+        due += every.saturating_mul(overslept);
         let Some(reading) = read(index, &gauge, due, &inputs).await else {
             return;
         };
-        let missed = missed_ticks(due, every);
+        let answered = Instant::now();
+        // A tick that is due this very moment is not late yet.
+        let outlasted = ticks_between(due + NEXT_TO_NOTHING, answered, every);
         let sampled = Input::Sampled {
             gauge: index,
             reading,
             times: ReadingTimes {
                 due,
                 asked,
-                answered: Instant::now(),
+                answered,
             },
-            missed,
+            missed: u64::from(overslept.saturating_add(outlasted)),
         };
         if inputs.send(sampled).is_err() {
             return;
         }
-        let ticks = u32::try_from(missed).unwrap_or(u32::MAX).saturating_add(1);
-        due += every.saturating_mul(ticks);
+        due += every.saturating_mul(outlasted.saturating_add(1));
     }
 }
 
@@ -132,8 +138,83 @@ async fn read(
     }
 }
 
-/// How many ticks after `due` have passed already; one that is due this very moment has not.
-fn missed_ticks(due: Instant, every: Duration) -> u64 {
-    let late = Instant::now().saturating_duration_since(due).as_nanos();
-    u64::try_from(late.saturating_sub(1) / every.as_nanos().max(1)).unwrap_or(u64::MAX)
+/// How many whole ticks lie between two moments.
+fn ticks_between(from: Instant, to: Instant, every: Duration) -> u32 {
+    let between = to.saturating_duration_since(from).as_nanos();
+    u32::try_from(between / every.as_nanos().max(1)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::simulated::SimulatedSeries;
+    use crate::model::slo::Reaction;
+    use crate::model::units::Span;
+
+    fn gauges(count: usize, every: Span, source: &Arc<dyn MetricSource>) -> Vec<Gauge> {
+        let slo = Slo {
+            name: "errors".to_owned(),
+            reads: "script".to_owned(),
+            objective: "< 1%".parse().expect("a valid objective"),
+            patience: Span::ZERO,
+            blind_patience: Span::from_secs(30),
+            on_breach: Reaction::Rollback,
+            on_no_data: Reaction::Rollback,
+            every,
+        };
+        let gauge = Gauge {
+            slo,
+            metric: Metric::Simulated("errors".to_owned()),
+            source: Arc::clone(source),
+        };
+        vec![gauge; count]
+    }
+
+    fn millis(offsets: &[Duration]) -> Vec<u128> {
+        offsets.iter().map(Duration::as_millis).collect()
+    }
+
+    #[test]
+    fn a_handful_is_read_at_once_and_a_crowd_spread_over_its_tick() {
+        let second = Span::from_secs(1);
+        let long = Duration::from_secs(60);
+        let (one, other) = (
+            SimulatedSeries::new().source(),
+            SimulatedSeries::new().source(),
+        );
+        let handful = gauges(CROWD - 1, second, &one);
+        assert_eq!(offsets(&handful, long), vec![Duration::ZERO; CROWD - 1]);
+        let mut crowd = gauges(20, second, &one);
+        crowd.extend(gauges(2, second, &other));
+        let spread: Vec<u128> = (0..20).map(|place| place * 50).chain([0, 0]).collect();
+        assert_eq!(millis(&offsets(&crowd, long)), spread);
+    }
+
+    #[test]
+    fn a_crowd_of_rare_readings_is_read_within_the_baseline_all_the_same() {
+        let source = SimulatedSeries::new().source();
+        let crowd = gauges(20, Span::from_secs(60), &source);
+        let latest = offsets(&crowd, Duration::from_secs(5)).into_iter().max();
+        assert_eq!(latest, Some(Duration::from_millis(4_750)));
+        let hurried = offsets(&crowd, Duration::ZERO);
+        assert_eq!(hurried, vec![Duration::ZERO; 20]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_crowd_keeps_its_places_from_tick_to_tick() {
+        let source = SimulatedSeries::new().source();
+        let crowd = gauges(20, Span::from_secs(1), &source);
+        let (own, mut inputs) = mpsc::unbounded_channel();
+        let began = Instant::now();
+        let _readers = watch_all(&crowd, Duration::from_secs(5), &own);
+        let mut asked = Vec::new();
+        while asked.len() < 40 {
+            let Some(Input::Sampled { gauge, times, .. }) = inputs.recv().await else {
+                panic!("only readings come in");
+            };
+            asked.push((gauge, (times.asked - began).as_millis()));
+        }
+        let due = |reading: usize| (reading % 20, reading as u128 * 50);
+        assert_eq!(asked, (0..40).map(due).collect::<Vec<_>>());
+    }
 }

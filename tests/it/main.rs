@@ -18,6 +18,7 @@ mod prometheus;
 mod reports;
 mod sandbox;
 mod support;
+mod timing;
 mod traffic;
 mod truth;
 mod views;
