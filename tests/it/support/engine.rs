@@ -304,6 +304,7 @@ impl Scene {
             steps: planned,
             policy,
             replay_of: None,
+            rehearsals: Vec::new(),
         }
     }
 }
