@@ -1,9 +1,18 @@
-//! PromQL: reading a query, and answering the documented subset of it from samples of our own.
+//! PromQL: reading a query, and answering the documented subset of it (docs/promql.md) from samples
+//! of our own.
+//!
+//! Prometheus 2.42 is the reference: tests ask both the same questions about the same samples.
 
-use promql_parser::parser::{self, Expr};
+mod place;
+mod reading;
+mod survey;
+
+use promql_parser::parser::Expr;
 
 use super::series::{Labels, SeriesStore};
 use crate::model::problem::{Problem, ProblemKind};
+pub use reading::{Unreadable, parse};
+pub use survey::{labels_apart, longest_range, selectors, several_series};
 
 /// What an expression evaluates to.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,15 +21,6 @@ pub enum Value {
     Scalar(f64),
     /// One number for each set of labels, in the order of the labels.
     Vector(Vec<(Labels, f64)>),
-}
-
-/// Reads a query: any PromQL that the parser knows.
-///
-/// # Errors
-/// It is no PromQL; the parser's words.
-pub fn parse(query: &str) -> Result<Expr, Problem> {
-    parser::parse(query)
-        .map_err(|why| Problem::new(ProblemKind::Invalid, format!("this is no PromQL: {why}")))
 }
 
 /// Whether the query can be answered from our own samples.

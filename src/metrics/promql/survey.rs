@@ -1,0 +1,118 @@
+//! What a query looks at, without answering it: how far back, at which series; and how series differ.
+
+use std::collections::BTreeSet;
+
+use promql_parser::parser::{Expr, VectorSelector};
+
+use crate::metrics::series::Labels;
+use crate::model::problem::{Problem, ProblemKind};
+use crate::model::units::Span;
+
+/// The longest range of the query (`[5m]`), a subquery's (`[1h:1m]`) included; `None`: it has none.
+pub fn longest_range(expression: &Expr) -> Option<Span> {
+    let below = parts(expression).into_iter().filter_map(longest_range);
+    let own = match expression {
+        Expr::MatrixSelector(selector) => Some(Span::of(selector.range)),
+        Expr::Subquery(subquery) => Some(Span::of(subquery.range)),
+        Expr::Aggregate(_)
+        | Expr::Unary(_)
+        | Expr::Binary(_)
+        | Expr::Paren(_)
+        | Expr::NumberLiteral(_)
+        | Expr::StringLiteral(_)
+        | Expr::VectorSelector(_)
+        | Expr::Call(_)
+        | Expr::Extension(_) => None,
+    };
+    below.chain(own).max()
+}
+
+/// The selectors of the query as text that stands for itself in another query, each once, in the
+/// order in which they appear: name and matchers, without range, offset and `@`.
+pub fn selectors(expression: &Expr) -> Vec<String> {
+    let mut found = Vec::new();
+    collect_selectors(expression, &mut found);
+    found
+}
+
+fn collect_selectors(expression: &Expr, found: &mut Vec<String>) {
+    let own = match expression {
+        Expr::VectorSelector(selector) => Some(selector),
+        Expr::MatrixSelector(selector) => Some(&selector.vs),
+        Expr::Aggregate(_)
+        | Expr::Unary(_)
+        | Expr::Binary(_)
+        | Expr::Paren(_)
+        | Expr::Subquery(_)
+        | Expr::NumberLiteral(_)
+        | Expr::StringLiteral(_)
+        | Expr::Call(_)
+        | Expr::Extension(_) => None,
+    };
+    if let Some(selector) = own {
+        let bare = VectorSelector::new(selector.name.clone(), selector.matchers.clone());
+        let text = bare.to_string();
+        if !found.contains(&text) {
+            found.push(text);
+        }
+    }
+    for part in parts(expression) {
+        collect_selectors(part, found);
+    }
+}
+
+/// The expressions that an expression is made of, from left to right.
+pub(super) fn parts(expression: &Expr) -> Vec<&Expr> {
+    match expression {
+        Expr::Aggregate(aggregate) => {
+            let parameter = aggregate.param.as_deref();
+            parameter.into_iter().chain([&*aggregate.expr]).collect()
+        }
+        Expr::Unary(unary) => vec![&unary.expr],
+        Expr::Binary(binary) => vec![&binary.lhs, &binary.rhs],
+        Expr::Paren(paren) => vec![&paren.expr],
+        Expr::Subquery(subquery) => vec![&subquery.expr],
+        Expr::Call(call) => call.args.args.iter().map(|part| &**part).collect(),
+        Expr::Extension(extension) => extension.expr.children().iter().collect(),
+        Expr::NumberLiteral(_)
+        | Expr::StringLiteral(_)
+        | Expr::VectorSelector(_)
+        | Expr::MatrixSelector(_) => Vec::new(),
+    }
+}
+
+/// The names of the labels by which these series differ, in their order. A label that a series
+/// lacks is an empty one, as everywhere in PromQL.
+pub fn labels_apart(series: &[Labels]) -> Vec<String> {
+    let names: BTreeSet<_> = series.iter().flat_map(Labels::keys).collect();
+    let differs = |name: &&String| {
+        let mut values = series
+            .iter()
+            .map(|labels| labels.get(*name).map_or("", String::as_str));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    names.into_iter().filter(differs).cloned().collect()
+}
+
+/// What is said where one series was asked for and these came: by which labels they differ, and how
+/// to make one of them.
+pub fn several_series(series: &[Labels]) -> Problem {
+    let apart = labels_apart(series);
+    let labels: Vec<_> = apart.iter().map(|name| format!("`{name}`")).collect();
+    let message = format!(
+        "the query answers with {} series where one is needed; they differ in {}",
+        series.len(),
+        labels.join(", ")
+    );
+    let without: Vec<_> = apart
+        .iter()
+        .map(String::as_str)
+        .filter(|name| *name != "__name__")
+        .collect();
+    Problem::new(ProblemKind::Invalid, message).hint(format!(
+        "aggregate them, as in `sum without ({}) (…)`, or choose one with a matcher such as `{}=\"…\"`",
+        without.join(", "),
+        apart.first().map_or("job", String::as_str)
+    ))
+}
