@@ -1,5 +1,6 @@
 //! Metric sources: one trait, one private file for each, one match.
 
+mod access;
 mod command;
 mod prometheus;
 pub mod promql;
@@ -249,6 +250,7 @@ fn not_before_the_run(slo: &Slo, why: &str) -> Rehearsal {
         },
         past: None,
         freshness: None,
+        warnings: Vec::new(),
     }
 }
 

@@ -24,6 +24,9 @@ pub struct Rehearsal {
     /// How late its data is; `None`: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freshness: Option<Freshness>,
+    /// What its source warned of while it answered; one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// What an SLO reads before the run.

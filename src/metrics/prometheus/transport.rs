@@ -1,0 +1,126 @@
+//! Why no answer came at all, in words that tell a person where to look.
+
+use std::error::Error;
+use std::io;
+
+use rustls::{AlertDescription, CertificateError};
+
+use super::trouble::Trouble;
+
+/// What kept the answer away. All of it may pass: a server that starts again, a certificate that is
+/// renewed.
+pub(super) fn trouble(error: &prometheus_http_query::Error, address: &str) -> Trouble {
+    let request = causes(error).find_map(|cause| cause.downcast_ref::<reqwest::Error>());
+    if request.is_some_and(reqwest::Error::is_dns) {
+        return Trouble::passing(format!(
+            "the host name in {address} is not known here (DNS)"
+        ));
+    }
+    if request.is_some_and(|request| request.is_connect() && request.is_timeout()) {
+        return Trouble::passing(format!("no connection to {address} in time"));
+    }
+    if let Some(tls) = causes(error).find_map(tls_error) {
+        return without_tls(tls, address);
+    }
+    let mut io = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
+    if io.any(|io| io.kind() == io::ErrorKind::ConnectionRefused) {
+        return Trouble::passing(format!("nothing listens at {address} (connection refused)"));
+    }
+    let root = causes(error).last();
+    let root = root.map_or_else(|| error.to_string(), ToString::to_string);
+    Trouble::passing(match request {
+        Some(request) if request.is_connect() => format!("no connection to {address}: {root}"),
+        Some(_) | None => format!("the connection to {address} broke without an answer: {root}"),
+    })
+}
+
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    let mut next = Some(error);
+    std::iter::from_fn(move || {
+        let cause = next?;
+        next = cause.source();
+        Some(cause)
+    })
+}
+
+/// TLS errors sit inside I/O errors, in each other, where `source` does not look.
+fn tls_error<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
+    if let Some(tls) = cause.downcast_ref() {
+        return Some(tls);
+    }
+    let inner = cause.downcast_ref::<io::Error>()?.get_ref()?;
+    inner.downcast_ref().or_else(|| tls_error(inner))
+}
+
+fn without_tls(error: &rustls::Error, address: &str) -> Trouble {
+    let (what, way_out) = match tls_words(error) {
+        (what, way_out) if way_out.is_empty() => (what, None),
+        (what, way_out) => (what, Some(way_out.to_owned())),
+    };
+    Trouble::Passing {
+        why: format!("no TLS connection to {address}: {what}"),
+        way_out,
+    }
+}
+
+/// What is wrong, and what to do about it.
+fn tls_words(error: &rustls::Error) -> (String, &'static str) {
+    if let rustls::Error::InvalidCertificate(why) = error {
+        return certificate_words(why);
+    }
+    if let rustls::Error::AlertReceived(alert) = error {
+        return alert_words(*alert);
+    }
+    if let rustls::Error::InvalidMessage(_) = error {
+        return ("it does not speak TLS".to_owned(), "is it plain `http`?");
+    }
+    (error.to_string(), "")
+}
+
+fn certificate_words(why: &CertificateError) -> (String, &'static str) {
+    use CertificateError as E;
+    let (what, way_out) = if matches!(why, E::UnknownIssuer) {
+        (
+            "the issuer of its certificate is not trusted here",
+            "name the issuer's certificate as `ca`",
+        )
+    } else if matches!(why, E::Expired | E::ExpiredContext { .. }) {
+        ("its certificate has expired", "renew it")
+    } else if matches!(why, E::NotValidYet | E::NotValidYetContext { .. }) {
+        ("its certificate is not valid yet", "compare the clocks")
+    } else if matches!(why, E::NotValidForName | E::NotValidForNameContext { .. }) {
+        (
+            "its certificate is for another name",
+            "write the name that the certificate is for",
+        )
+    } else {
+        return (format!("its certificate cannot be used ({why})"), "");
+    };
+    (what.to_owned(), way_out)
+}
+
+fn alert_words(alert: AlertDescription) -> (String, &'static str) {
+    use AlertDescription as A;
+    if matches!(alert, A::CertificateRequired) {
+        return (
+            "it asks for a client certificate".to_owned(),
+            "name ours as `certificate` and `key`",
+        );
+    }
+    let about_ours = [
+        A::BadCertificate,
+        A::UnsupportedCertificate,
+        A::CertificateRevoked,
+        A::CertificateExpired,
+        A::CertificateUnknown,
+        A::UnknownCA,
+        A::AccessDenied,
+    ];
+    if about_ours.contains(&alert) {
+        return (
+            format!("it does not accept our certificate ({alert:?})"),
+            "",
+        );
+    }
+    (format!("it ended the handshake ({alert:?})"), "")
+}
