@@ -11,15 +11,19 @@ const WINDOW_MS: u64 = 180_000;
 
 /// The last values in at most `width` columns, oldest first; a `?` is time without a value.
 pub fn sparkline(record: &SloRecord, width: usize) -> String {
-    let columns = buckets(record, width);
+    drawn(&buckets(record, width), record.slo.objective)
+}
+
+/// One value a column against an objective; a `?` is time without a value.
+pub fn drawn(columns: &[Option<f64>], objective: Objective) -> String {
     let far = columns
         .iter()
         .flatten()
-        .map(|value| distance(record.slo.objective, *value))
-        .fold(record.slo.objective.threshold().abs(), f64::max);
+        .map(|value| distance(objective, *value))
+        .fold(objective.threshold().abs(), f64::max);
     let letter = |value: &Option<f64>| match value {
         None => '?',
-        Some(value) => LEVELS[level(record.slo.objective, *value, far)],
+        Some(value) => LEVELS[level(objective, *value, far)],
     };
     columns.iter().map(letter).collect()
 }

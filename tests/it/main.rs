@@ -15,6 +15,7 @@ mod plans;
 mod policy;
 mod project;
 mod prometheus;
+mod rehearsal;
 mod reports;
 mod sandbox;
 mod support;

@@ -308,6 +308,7 @@ impl Scene {
             steps: planned,
             policy,
             replay_of: None,
+            rehearsals: Vec::new(),
         }
     }
 }
