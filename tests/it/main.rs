@@ -10,6 +10,7 @@ mod engine;
 mod examples;
 mod journal;
 mod localstack;
+mod persons;
 mod plans;
 mod policy;
 mod project;
