@@ -12,6 +12,7 @@ use super::ids::{Digest, PlanId, RunId};
 use super::judgement::Trip;
 use super::outcome::Outcome;
 use super::phase::Phase;
+use super::remark::{Mark, Note, Pause, SinceFault};
 use super::request::{Absence, Proof};
 use super::sample::{Reading, SloState};
 use super::slo::{Reaction, Slo};
@@ -52,8 +53,12 @@ pub struct RunState {
     pub outcome: Option<Outcome>,
     /// Warnings, in order.
     pub warnings: Vec<String>,
-    /// What persons wrote down, with the run's milliseconds.
-    pub notes: Vec<(u64, String)>,
+    /// What persons wrote down.
+    pub notes: Vec<Note>,
+    /// The moments that persons marked.
+    pub marks: Vec<Mark>,
+    /// Whether the run will wait for a person before its next step.
+    pub pause: Pause,
     /// What the traffic generator counted.
     pub traffic: Option<TrafficSummary>,
     /// Milliseconds of the latest event.
@@ -220,6 +225,19 @@ impl RunState {
         })
     }
 
+    /// How long ago the latest fault was seen in; `None`: none was.
+    pub fn since_fault(&self, at_ms: u64) -> Option<SinceFault> {
+        let seen_in = self.steps.iter().enumerate().filter_map(|(step, found)| {
+            let confirmed_at_ms = found.confirmed_at_ms?;
+            Some((confirmed_at_ms, step))
+        });
+        let (confirmed_at_ms, step) = seen_in.max()?;
+        Some(SinceFault {
+            step,
+            after_ms: at_ms.saturating_sub(confirmed_at_ms),
+        })
+    }
+
     /// Takes one more event in.
     pub fn apply(&mut self, record: &Record) {
         let at_ms = record.elapsed_ms;
@@ -309,7 +327,18 @@ impl RunState {
                 self.outcome = Some(*outcome);
                 self.cause = Some(cause.clone());
             }
-            Event::Noted { text } => self.notes.push((at_ms, text.clone())),
+            Event::Noted { text, by } => self.notes.push(Note {
+                at_ms,
+                text: text.clone(),
+                by: by.clone(),
+            }),
+            Event::Marked { label, by } => self.marks.push(Mark {
+                at_ms,
+                label: label.clone(),
+                by: by.clone(),
+                since_fault: self.since_fault(at_ms),
+            }),
+            Event::PauseChosen { pause } => self.pause = *pause,
             Event::Warned { message } => self.warnings.push(message.clone()),
             Event::TrafficStopped { summary } => self.traffic = Some(summary.clone()),
             Event::Exchanged { .. }
@@ -340,9 +369,10 @@ impl RunState {
                     });
                 }
             }
+            // What was wished for has come; the next pause needs a wish of its own.
+            Phase::AwaitingGo => self.pause = Pause::No,
             Phase::Preflight
             | Phase::Between
-            | Phase::AwaitingGo
             | Phase::Preparing
             | Phase::Confirming
             | Phase::Observing

@@ -7,13 +7,14 @@ use std::time::Duration;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
 
-use super::engine::{Engine, Pause, Wish};
+use super::engine::{Engine, Wish};
 use super::input::{Input, ReadingTimes};
 use super::watch::{Judged, Times};
 use crate::model::decision::Cause;
 use crate::model::event::Event;
 use crate::model::phase::{Phase, Trigger};
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::remark::Pause;
 use crate::model::request::Proof;
 use crate::model::sample::Reading;
 
@@ -130,22 +131,59 @@ impl Engine {
                 });
                 self.abort(signal.to_owned());
             }
-            Input::Abort { by } => self.abort(by),
-            Input::Pause => self.pause = Pause::BeforeNextStep,
-            Input::Go => {
-                self.pause = Pause::No;
-                if self.phase == Phase::AwaitingGo {
-                    self.record(Event::Answered {
-                        answer: "go".to_owned(),
+            Input::Abort { by } => {
+                if self.ending.is_some() {
+                    // The first reason counts; that somebody wanted it too is told all the same.
+                    self.record(Event::Ending {
+                        cause: Cause::Aborted { by: by.clone() },
                     });
-                    self.enter(Trigger::Go);
                 }
+                self.abort(by);
             }
+            Input::Pause => self.choose(Pause::BeforeNextStep),
+            Input::Go if self.phase == Phase::AwaitingGo => {
+                self.pause = Pause::No;
+                self.record(Event::Answered {
+                    answer: "go".to_owned(),
+                });
+                self.enter(Trigger::Go);
+            }
+            Input::Go => self.choose(Pause::No),
             Input::Warning(message) => self.record(Event::Warned {
                 message: message.to_owned(),
             }),
-            Input::Note(text) => self.record(Event::Noted { text }),
+            Input::Note { text, by } => self.record(Event::Noted { text, by: Some(by) }),
+            Input::Mark { label, by } => self.record(Event::Marked { label, by }),
         }
+    }
+
+    /// Takes a wish about the pause before the next step, if one comes.
+    fn choose(&mut self, pause: Pause) {
+        if pause == self.pause {
+            return;
+        }
+        if pause == Pause::BeforeNextStep && !self.is_a_step_to_come() {
+            self.record(Event::Warned {
+                message: "there is no next step to wait before".to_owned(),
+            });
+            return;
+        }
+        self.pause = pause;
+        self.record(Event::PauseChosen { pause });
+    }
+
+    fn is_a_step_to_come(&self) -> bool {
+        let begun = match self.phase {
+            Phase::Preflight | Phase::Baseline | Phase::Between | Phase::AwaitingGo => self.step,
+            Phase::Preparing
+            | Phase::Injecting
+            | Phase::Confirming
+            | Phase::Observing
+            | Phase::Undoing
+            | Phase::Verifying => self.step.map(|step| step + 1),
+            Phase::Recovering | Phase::Settled | Phase::Stuck => return false,
+        };
+        self.ending.is_none() && begun.unwrap_or(0) < self.runner.plan.plan().steps.len()
     }
 
     fn abort(&mut self, by: String) {

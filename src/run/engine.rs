@@ -21,6 +21,7 @@ use crate::model::ids::RunId;
 use crate::model::outcome::Outcome;
 use crate::model::phase::{Phase, Trigger};
 use crate::model::problem::Problem;
+use crate::model::remark::Pause;
 use crate::model::request::Proof;
 use crate::model::state::RunState;
 use crate::policy::AdmittedPlan;
@@ -112,15 +113,6 @@ pub(super) enum Wish {
     GoOn,
     /// Somebody did.
     Leave,
-}
-
-/// Whether a person wants to be asked before the next step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pause {
-    /// Nobody said so.
-    No,
-    /// Somebody did.
-    BeforeNextStep,
 }
 
 impl Runner {

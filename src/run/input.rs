@@ -3,6 +3,7 @@
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use crate::model::approval::Person;
 use crate::model::problem::Problem;
 use crate::model::request::Proof;
 use crate::model::sample::Reading;
@@ -39,12 +40,24 @@ pub enum Input {
     },
     /// A person wants to be asked before the next step.
     Pause,
-    /// A person says go.
+    /// A person says go, or takes the wish to be asked back.
     Go,
     /// Something that a reader should know and that ends nothing.
     Warning(&'static str),
     /// A person writes something down.
-    Note(String),
+    Note {
+        /// The words.
+        text: String,
+        /// Who.
+        by: Person,
+    },
+    /// A person marks this very moment.
+    Mark {
+        /// What happened.
+        label: String,
+        /// Who saw it.
+        by: Person,
+    },
 }
 
 /// The times of a reading.

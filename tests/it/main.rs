@@ -11,6 +11,7 @@ mod examples;
 mod journal;
 mod judgement;
 mod localstack;
+mod persons;
 mod plans;
 mod policy;
 mod project;
