@@ -9,7 +9,7 @@ use prometheus_http_query::{Client, response::Data};
 use reqwest::Response;
 use reqwest::header::{CACHE_CONTROL, HeaderMap, HeaderValue};
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 
 use super::envelope;
 use super::refusal;
@@ -141,15 +141,12 @@ impl Api {
         &self,
         exchange: impl Future<Output = Result<Answer, Trouble>>,
     ) -> Result<Answer, Trouble> {
-        let deadline = Instant::now() + self.timeout.as_duration();
-        let Ok(turn) = timeout_at(deadline, self.turns.acquire()).await else {
-            return Err(Trouble::passing(format!(
-                "not asked within {}: {AT_ONCE} queries before it have no answer yet",
-                self.timeout
-            )));
+        let in_turn = async {
+            let _turn = self.turns.acquire().await.expect("nobody closes it");
+            exchange.await
         };
-        let _turn = turn.expect("nobody closes it");
-        let answer = timeout_at(deadline, exchange).await.unwrap_or_else(|_| {
+        let answer = timeout(self.timeout.as_duration(), in_turn).await;
+        let answer = answer.unwrap_or_else(|_| {
             Err(Trouble::passing(format!(
                 "no answer from {} within {}",
                 self.address, self.timeout

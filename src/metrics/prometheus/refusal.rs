@@ -124,7 +124,7 @@ fn without_tags(page: &str) -> String {
     for piece in page.split('<') {
         let after = piece.split_once('>').map_or(piece, |(_, after)| after);
         text.push_str(after);
-        text.push('\n');
+        text.push(' ');
     }
     text
 }
