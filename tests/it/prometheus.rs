@@ -4,6 +4,7 @@
 mod access;
 mod matrix;
 mod real;
+mod requests;
 mod server;
 mod tls;
 

@@ -90,12 +90,16 @@ impl Api {
             for (name, value) in &self.headers().await? {
                 asked = asked.header(name, value.clone());
             }
-            let sent = if query.len() > LONGEST_IN_URL {
-                asked.post_raw().await
-            } else {
-                asked.get_raw().await
-            };
-            self.answer(sent, LARGEST_INSTANT).await
+            let sent = sent(|| {
+                let asked = asked.clone();
+                async {
+                    match by(query) {
+                        Method::Get => asked.get_raw().await,
+                        Method::Post => asked.post_raw().await,
+                    }
+                }
+            });
+            self.answer(sent.await, LARGEST_INSTANT).await
         })
         .await
     }
@@ -121,12 +125,16 @@ impl Api {
             for (name, value) in &self.headers().await? {
                 asked = asked.header(name, value.clone());
             }
-            let sent = if query.len() > LONGEST_IN_URL {
-                asked.post_raw().await
-            } else {
-                asked.get_raw().await
-            };
-            self.answer(sent, LARGEST_RANGE).await
+            let sent = sent(|| {
+                let asked = asked.clone();
+                async {
+                    match by(query) {
+                        Method::Get => asked.get_raw().await,
+                        Method::Post => asked.post_raw().await,
+                    }
+                }
+            });
+            self.answer(sent.await, LARGEST_RANGE).await
         })
         .await
     }
@@ -166,11 +174,7 @@ impl Api {
         Ok(headers)
     }
 
-    async fn answer(
-        &self,
-        sent: Result<Response, prometheus_http_query::Error>,
-        limit: usize,
-    ) -> Result<Answer, Trouble> {
+    async fn answer(&self, sent: Sent, limit: usize) -> Result<Answer, Trouble> {
         let mut response = sent.map_err(|why| transport::trouble(&why, &self.address))?;
         if !response.status().is_success() {
             let text = error_text(&mut response).await;
@@ -192,6 +196,31 @@ impl Api {
     }
 }
 
+type Sent = Result<Response, prometheus_http_query::Error>;
+
+/// How a query is sent.
+enum Method {
+    Get,
+    Post,
+}
+
+fn by(query: &str) -> Method {
+    if query.len() > LONGEST_IN_URL {
+        Method::Post
+    } else {
+        Method::Get
+    }
+}
+
+/// Sends a request, and once more if the connection broke before a word of an answer: a kept one may
+/// be closed by the other side at the very moment that it is used again.
+async fn sent<F: Future<Output = Sent>>(ask: impl Fn() -> F) -> Sent {
+    match ask().await {
+        Err(why) if transport::broke(&why) => ask().await,
+        sent => sent,
+    }
+}
+
 /// A base URL that a path of the API can be put behind.
 fn base_url(text: &str) -> Result<url::Url, Problem> {
     let url = url::Url::parse(text).map_err(|why| unusable(text, &why.to_string()))?;
@@ -201,7 +230,7 @@ fn base_url(text: &str) -> Result<url::Url, Problem> {
             ProblemKind::Invalid,
             format!("the URL of Prometheus at {host} holds credentials"),
         )
-        .hint("give them as `basic`, the password as a `${secret:NAME}`"));
+        .hint("give them as `auth.basic`, the password as a `${secret:NAME}`"));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(unusable(text, "it ends in a query"));

@@ -34,6 +34,13 @@ pub(super) fn trouble(error: &prometheus_http_query::Error, address: &str) -> Tr
     })
 }
 
+/// Whether a connection that stood broke without an answer.
+pub(super) fn broke(error: &(dyn Error + 'static)) -> bool {
+    let mut requests = causes(error).filter_map(|cause| cause.downcast_ref::<reqwest::Error>());
+    requests.any(|request| request.is_request() && !request.is_connect())
+        && causes(error).find_map(tls_error).is_none()
+}
+
 fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     let mut next = Some(error);
     std::iter::from_fn(move || {
@@ -85,7 +92,7 @@ fn certificate_words(why: &CertificateError) -> Words {
     if matches!(why, E::UnknownIssuer) {
         return words(
             "the issuer of its certificate is not trusted here",
-            "name the issuer's certificate as `ca`",
+            "name the issuer's certificate as `tls.ca`",
         );
     }
     if matches!(why, E::Expired | E::ExpiredContext { .. }) {
@@ -108,7 +115,7 @@ fn alert_words(alert: AlertDescription) -> Words {
     if alert == A::CertificateRequired {
         return words(
             "it asks for a client certificate",
-            "name ours as `certificate` and `key`",
+            "name ours as `tls.certificate` and `tls.key`",
         );
     }
     let about_ours = [

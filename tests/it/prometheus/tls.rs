@@ -119,12 +119,12 @@ async fn a_certificate_that_cannot_be_trusted_says_why() {
         (
             ours.issue("localhost", ALWAYS),
             theirs.trusted(),
-            "the issuer of its certificate is not trusted here; name the issuer's certificate as `ca`",
+            "the issuer of its certificate is not trusted here; name the issuer's certificate as `tls.ca`",
         ),
         (
             ours.issue("localhost", ALWAYS),
             TlsFiles::default(),
-            "the issuer of its certificate is not trusted here; name the issuer's certificate as `ca`",
+            "the issuer of its certificate is not trusted here; name the issuer's certificate as `tls.ca`",
         ),
         (
             ours.issue("localhost", (2000, 2001)),
@@ -206,7 +206,7 @@ async fn a_client_certificate_is_shown_to_a_server_that_asks_for_one() {
         (in_one_file, None),
         (
             ours.trusted(),
-            Some("it asks for a client certificate; name ours as `certificate` and `key`"),
+            Some("it asks for a client certificate; name ours as `tls.certificate` and `tls.key`"),
         ),
         (
             with(&stranger),
