@@ -28,11 +28,14 @@ const WITHIN: Duration = Duration::from_secs(60);
 /// stands in the rehearsal.
 pub async fn rehearse(plan: Plan, sources: &Sources, over: Span) -> Result<Plan, Problem> {
     let deadline = Instant::now() + WITHIN;
-    let asked = stream::iter(&plan.experiment.slos)
-        .map(|gauged| one(gauged, sources, over, deadline))
-        .buffered(AT_ONCE);
-    let rehearsals: Vec<_> = asked.collect().await;
-    let rehearsals = rehearsals.into_iter().collect::<Result<_, _>>()?;
+    let slos = plan.experiment.slos.iter().enumerate();
+    let asked = stream::iter(slos)
+        .map(|(index, gauged)| async move { (index, one(gauged, sources, over, deadline).await) })
+        .buffer_unordered(AT_ONCE);
+    let mut told: Vec<_> = asked.collect().await;
+    told.sort_by_key(|(index, _)| *index);
+    let told = told.into_iter().map(|(_, told)| told);
+    let rehearsals = told.collect::<Result<_, _>>()?;
     Ok(Plan { rehearsals, ..plan })
 }
 
@@ -58,5 +61,6 @@ fn not_reached(gauged: &GaugedSlo) -> Rehearsal {
         },
         past: None,
         freshness: None,
+        warnings: Vec::new(),
     }
 }

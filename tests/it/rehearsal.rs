@@ -1,12 +1,17 @@
 //! What SLOs read before the run and would have done over the past.
 
+mod asked;
+mod bounds;
 mod findings;
 mod past;
+mod real;
 mod shown;
 
-use chaos_gameday::metrics::Metric;
+use chaos_gameday::clients::Clients;
+use chaos_gameday::metrics::{Access, Metric, MetricSpecs, PrometheusSpec, SourceSetup, Sources};
 use chaos_gameday::model::rehearsal::{Freshness, Now, Past, Rehearsal};
 use chaos_gameday::model::sample::{Reading, SloState};
+use chaos_gameday::model::secret::Secrets;
 use chaos_gameday::model::slo::{Reaction, Slo};
 use chaos_gameday::model::units::Span;
 use chaos_gameday::plan::Plan;
@@ -48,6 +53,7 @@ fn now(now: Now) -> Rehearsal {
         now,
         past: None,
         freshness: None,
+        warnings: Vec::new(),
     }
 }
 
@@ -87,4 +93,27 @@ async fn plan(slos: Vec<(Slo, Rehearsal)>) -> Plan {
         .collect();
     plan.rehearsals = rehearsals;
     plan
+}
+
+/// What a Prometheus at this address makes of a query.
+async fn rehearsed(url: &str, slo: &Slo, query: &str, over: Span) -> Rehearsal {
+    let spec = PrometheusSpec {
+        url: url.to_owned(),
+        timeout: span("3s"),
+        access: Access::default(),
+    };
+    let setup = SourceSetup {
+        clients: Clients::new().expect("clients"),
+        tag: "rehearsal".to_owned(),
+        secrets: Secrets::default(),
+        this_program: "chaos".into(),
+    };
+    let specs = MetricSpecs {
+        prometheus: Some(spec),
+        ..MetricSpecs::default()
+    };
+    let sources = Sources::new(&specs, &setup).expect("a source");
+    let metric = Metric::Prometheus(query.to_owned());
+    let source = sources.source_for(&metric).expect("a source");
+    source.rehearse(slo, &metric, over).await
 }

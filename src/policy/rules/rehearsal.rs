@@ -5,7 +5,7 @@ use super::{Facts, Found};
 use crate::metrics::Metric;
 use crate::model::rehearsal::{Freshness, Now, Past, Rehearsal};
 use crate::model::sample::{Reading, SloState};
-use crate::model::slo::Slo;
+use crate::model::slo::{Reaction, Slo};
 use crate::model::units::Span;
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
@@ -87,10 +87,11 @@ impl Seen<'_> {
         }
     }
 
-    /// A gate that can never be judged ends every run; an SLO that is only recorded spoils none.
+    /// What can never be judged ends every run that it may end; an SLO that is only recorded spoils
+    /// none.
     fn flaw(&self, why: &str, way_out: &str) -> Found {
         let message = format!("`{}` can never be judged: {why}", self.slo.name);
-        if self.slo.is_gate() {
+        if self.slo.is_gate() || self.slo.on_no_data == Reaction::Rollback {
             Found::deny(self.at_metric(), message, way_out)
         } else {
             Found::warn(self.at_metric(), message, way_out)
@@ -154,6 +155,7 @@ impl Seen<'_> {
         }
         let times = match past.trips {
             1 => "once".to_owned(),
+            2 => "twice".to_owned(),
             trips => format!("{trips} times"),
         };
         Some(Found::warn(

@@ -114,6 +114,11 @@ impl Page {
         if let Some(why) = why(rehearsal) {
             lines.extend(self.wrapped(indent, &why));
         }
+        let warnings = rehearsal.warnings.iter();
+        lines.extend(warnings.flat_map(|warning| {
+            let warning = format!("warning: {warning}");
+            self.wrapped(indent, &warning)
+        }));
         let note = note(rehearsal);
         let past = rehearsal.past.as_ref().filter(|past| past.range.is_some());
         let Some(past) = past else {

@@ -60,7 +60,17 @@ async fn what_is_read_now() {
     let down = read(Reading::SourceDown { why }, SloState::SourceDown);
     let breaching = read(Reading::Value(2.0), SloState::Breaching);
     let not_yet = Now::NotYet { why: String::new() };
-    let rows: [(Slo, Now, &[&str]); 9] = [
+    // Its breaches are only recorded; blindness, which is all that it will ever have, ends the run.
+    let recorded_unless_blind = Slo {
+        on_no_data: Reaction::Rollback,
+        ..recorded()
+    };
+    let rows: [(Slo, Now, &[&str]); 10] = [
+        (
+            recorded_unless_blind,
+            flawed(),
+            &["deny slos[0].query: `errors` can never be judged: the query answers with 2 series"],
+        ),
         (gate("2s"), value(0.5), &[]),
         (gate("2s"), not_yet, &[]),
         (

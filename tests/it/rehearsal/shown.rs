@@ -82,6 +82,7 @@ fn every_kind() -> Vec<(Slo, Rehearsal)> {
             "== 0",
             Rehearsal {
                 past: Some(still),
+                warnings: vec!["some of the storage did not answer".to_owned()],
                 ..now(value(0.0))
             },
         ),

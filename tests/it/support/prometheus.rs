@@ -48,7 +48,12 @@ pub struct Prometheus {
 impl Prometheus {
     /// Starts it with these `scrape_configs` (YAML list items) and waits until it is ready.
     pub async fn start(scrape_configs: &str) -> Self {
-        let folder = Arc::new(tempfile::tempdir().unwrap());
+        Self::start_on(tempfile::tempdir().unwrap(), scrape_configs).await
+    }
+
+    /// The same on a folder whose `data` may hold samples already, as `with_history` puts them there.
+    pub async fn start_on(folder: TempDir, scrape_configs: &str) -> Self {
+        let folder = Arc::new(folder);
         let config = folder.path().join("prometheus.yml");
         let global = "global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}";
         std::fs::write(
@@ -124,6 +129,22 @@ impl Prometheus {
         assert_eq!(body["status"], "success", "{query}: {body}");
         body["data"].clone()
     }
+}
+
+/// A folder to start on with this past: a page in the OpenMetrics format whose samples have times.
+pub async fn with_history(page: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("history.txt");
+    std::fs::write(&file, page).unwrap();
+    let loaded = Command::new("promtool")
+        .args(["tsdb", "create-blocks-from", "openmetrics"])
+        .arg(&file)
+        .arg(folder.path().join("data"))
+        .output()
+        .await
+        .unwrap();
+    assert!(loaded.status.success(), "{loaded:?}");
+    folder
 }
 
 fn free_port() -> u16 {
