@@ -8,7 +8,7 @@ mod envelope;
 mod reading;
 mod refusal;
 mod staleness;
-mod transport;
+pub(super) mod transport;
 mod trouble;
 
 use std::sync::Arc;
