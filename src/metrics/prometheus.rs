@@ -10,7 +10,7 @@ mod reading;
 mod refusal;
 mod rehearsal;
 mod staleness;
-mod transport;
+pub(super) mod transport;
 mod trouble;
 
 use std::sync::Arc;

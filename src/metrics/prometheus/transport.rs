@@ -9,7 +9,7 @@ use super::trouble::Trouble;
 
 /// What kept the answer away. All of it may pass: a server that starts again, a certificate that is
 /// renewed.
-pub(super) fn trouble(error: &prometheus_http_query::Error, address: &str) -> Trouble {
+pub(in crate::metrics) fn trouble(error: &(dyn Error + 'static), address: &str) -> Trouble {
     let request = causes(error).find_map(|cause| cause.downcast_ref::<reqwest::Error>());
     if request.is_some_and(reqwest::Error::is_dns) {
         return Trouble::passing(format!(

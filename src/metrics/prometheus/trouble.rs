@@ -4,7 +4,7 @@ use crate::model::sample::Reading;
 
 /// What keeps a query from being answered with one number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(in crate::metrics) enum Trouble {
     /// The server answers, but never with one number: several series, a text, a range. No waiting
     /// heals that.
     Unjudgeable {
@@ -58,18 +58,24 @@ impl Trouble {
     /// The reading that it is while a run lasts: a server that answers has no data, any other is
     /// down. The way out stands behind the reason.
     pub(super) fn reading(self) -> Reading {
+        let judgeable = !matches!(self, Self::Unjudgeable { .. });
+        let why = self.in_one_line();
+        match judgeable {
+            true => Reading::SourceDown { why },
+            false => Reading::NoData { why },
+        }
+    }
+
+    /// Reason and way out.
+    pub(in crate::metrics) fn in_one_line(self) -> String {
         match self {
-            Self::Unjudgeable { why, way_out } => Reading::NoData {
-                why: format!("{why}; {way_out}"),
-            },
-            Self::Refused { why, way_out }
+            Self::Passing { why, way_out: None } => why,
+            Self::Unjudgeable { why, way_out }
+            | Self::Refused { why, way_out }
             | Self::Passing {
                 why,
                 way_out: Some(way_out),
-            } => Reading::SourceDown {
-                why: format!("{why}; {way_out}"),
-            },
-            Self::Passing { why, way_out: None } => Reading::SourceDown { why },
+            } => format!("{why}; {way_out}"),
         }
     }
 }

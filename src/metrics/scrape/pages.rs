@@ -1,14 +1,16 @@
 //! The pages of a document: what tells their series apart, and one read of one of them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, timeout};
 
+use super::super::access::Caller;
 use super::super::series::Labels;
 use super::super::{ScrapeSpec, ScrapeTarget, SourceSetup, WallClock};
-use super::fetch::fetch;
+use super::fetch::Asker;
 use super::page::Sample;
 use super::window::{Scrape, Target};
 use crate::model::problem::{Problem, ProblemKind};
@@ -41,13 +43,17 @@ impl Pages {
         let targets = targets.collect::<Result<Vec<_>, _>>()?;
         told_apart(&targets)?;
         let within = spec.timeout.min(spec.every);
-        let callers: Vec<_> = targets
-            .iter()
-            .map(|target| (setup.clients.http(&target.url).clone(), target.url.clone()))
-            .collect();
+        let askers = targets.iter().map(|target| {
+            Ok(Arc::new(Asker {
+                caller: Caller::new(&spec.access, &target.url, setup)?,
+                url: target.url.clone(),
+                address: target.address.clone(),
+            }))
+        });
+        let askers = askers.collect::<Result<Vec<_>, Problem>>()?;
         let fetch: Fetch = Box::new(move |index| {
-            let (client, url) = callers[index].clone();
-            Box::pin(async move { fetch(&client, &url, within.as_duration()).await })
+            let asker = Arc::clone(&askers[index]);
+            Box::pin(async move { asker.fetch(within.as_duration()).await })
         });
         Ok(Self {
             targets,
@@ -113,8 +119,14 @@ fn target(spec: &ScrapeTarget) -> Result<Target, Problem> {
         .ok_or_else(|| {
             invalid(format!("`{url}` is no http address")).hint("write `http://host:port/metrics`")
         })?;
+    if !parsed.username().is_empty() || parsed.password().is_some() {
+        let what = format!("the URL of the page at {host} holds credentials");
+        let way_out = "give them as `basic`, the password as a `${secret:NAME}`";
+        return Err(invalid(what).hint(way_out));
+    }
     let port = parsed.port_or_known_default().unwrap_or_default();
-    let mut labels = Labels::from([("instance".to_owned(), format!("{host}:{port}"))]);
+    let address = format!("{host}:{port}");
+    let mut labels = Labels::from([("instance".to_owned(), address.clone())]);
     for (name, value) in &spec.labels {
         if !is_label(name) {
             return Err(
@@ -127,6 +139,7 @@ fn target(spec: &ScrapeTarget) -> Result<Target, Problem> {
     labels.retain(|_, value| !value.is_empty());
     Ok(Target {
         url: url.clone(),
+        address,
         labels,
     })
 }

@@ -47,7 +47,7 @@ impl Query {
     /// # Errors
     /// It is no PromQL, is outside the subset, or looks back too far.
     pub(super) fn read(text: &str) -> Result<Self, Flaw> {
-        let expression = promql::parse(text)?;
+        let expression = promql::parse(text).map_err(|unreadable| unreadable.problem)?;
         promql::check(&expression).map_err(|problems| {
             let why: Vec<_> = problems.iter().map(|one| one.message.as_str()).collect();
             let way_out = problems.iter().find_map(|one| one.hint.clone());

@@ -87,6 +87,7 @@ pub(super) async fn rehearse(
             interval: Some(pages.every()),
             window,
         }),
+        warnings: Vec::new(),
     }
 }
 
@@ -109,7 +110,7 @@ fn seen(look: &mut Look, slo: &Slo, query: &Query) -> Now {
         (Ok(reading), None) => read(slo, reading),
         (Ok(_), Some(_)) => {
             let found = query.selectors.iter().map(|selector| {
-                let series = window.found(selector).len();
+                let series = window.found(selector, look.at_ms).len();
                 format!("`{}` finds {series} series now", selector.written)
             });
             let found = found.collect::<Vec<_>>().join(", ");

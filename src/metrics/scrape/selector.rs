@@ -1,16 +1,15 @@
 //! The selectors of a query: which series each of them asks for, and how far back.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use promql_parser::label::Matcher;
 use promql_parser::parser::{Expr, Offset, VectorSelector};
 use promql_parser::util::{ExprVisitor, walk_expr};
 
-use super::super::series::Labels;
+use super::super::promql::LOOK_BACK;
+use super::super::series::{Labels, Point};
 use crate::model::units::Span;
-
-/// How far an instant selector looks back for the latest sample, as in Prometheus.
-pub(super) const LOOK_BACK: Span = Span::from_secs(300);
 
 const NAME: &str = "__name__";
 
@@ -69,6 +68,19 @@ impl Selector {
             && self.any(|matcher| matcher.name == NAME || matcher.is_match(value(&matcher.name)))
     }
 
+    /// How many of a series' samples it finds: those in its range, or else the latest one.
+    pub(super) fn counts(&self, points: &VecDeque<Point>, now_ms: i64) -> usize {
+        let since = now_ms.saturating_sub(milliseconds(self.reach));
+        let range = self.range.unwrap_or(LOOK_BACK);
+        let until = since.saturating_add(milliseconds(range));
+        let within = |point: &&Point| (since..=until).contains(&point.at_ms);
+        let mut within = points.iter().rev().filter(within);
+        match self.range {
+            Some(_) => within.filter(|point| point.value.is_some()).count(),
+            None => within.next().and_then(|latest| latest.value).iter().count(),
+        }
+    }
+
     /// Whether it may ask for a metric of this name.
     pub(super) fn names(&self, metric: &str) -> bool {
         self.name.as_ref().is_none_or(|name| name == metric)
@@ -92,6 +104,10 @@ impl Selector {
     fn any(&self, satisfied: impl Fn(&Matcher) -> bool) -> bool {
         self.either.iter().any(|all| all.iter().all(&satisfied))
     }
+}
+
+fn milliseconds(span: Span) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[derive(Default)]

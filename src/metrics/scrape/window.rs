@@ -8,7 +8,7 @@ use super::super::promql::{self, Value};
 use super::super::series::{Dated, Keeps, Labels, Origin, Point, SeriesStore};
 use super::page::Sample;
 use super::query::{Flaw, LONGEST_REACH, Query};
-use super::selector::{DURATION, LOOK_BACK, Selector, UP};
+use super::selector::{DURATION, Selector, UP};
 use super::words;
 use crate::model::sample::Reading;
 
@@ -20,6 +20,8 @@ const FUTURE_MS: i64 = 600_000;
 pub(super) struct Target {
     /// Its URL.
     pub(super) url: String,
+    /// Host and port.
+    pub(super) address: String,
     /// Labels that each of its series gets; no other target has the same.
     pub(super) labels: Labels,
 }
@@ -74,7 +76,9 @@ impl Window {
         };
         Self {
             pages: targets.iter().map(page).collect(),
-            store: SeriesStore::new(i64::try_from(LOOK_BACK.as_millis()).unwrap_or(i64::MAX)),
+            store: SeriesStore::new(
+                i64::try_from(promql::LOOK_BACK.as_millis()).unwrap_or(i64::MAX),
+            ),
             queries: BTreeMap::new(),
         }
     }
@@ -180,9 +184,12 @@ impl Window {
             Err(problem) => Err(Flaw::from(problem)),
             Ok(Value::Scalar(value)) => Ok(words::reading(value)),
             Ok(Value::Vector(series)) => match series.as_slice() {
-                [] => Ok(self.nothing(query)),
+                [] => Ok(self.nothing(query, now_ms)),
                 [(_, value)] => Ok(words::reading(*value)),
-                several => Err(words::several(several)),
+                several => {
+                    let all: Vec<_> = several.iter().map(|(labels, _)| labels.clone()).collect();
+                    Err(Flaw::from(promql::several_series(&all)))
+                }
             },
         }
     }
@@ -216,13 +223,13 @@ impl Window {
     }
 
     /// What a query that finds nothing means.
-    fn nothing(&self, query: &Query) -> Reading {
+    fn nothing(&self, query: &Query, now_ms: i64) -> Reading {
         let mut concerned = query.selectors.iter().flat_map(|one| self.concerned(one));
         if let Some(why) = concerned.find_map(Page::trouble) {
             return Reading::SourceDown { why };
         }
         Reading::NoData {
-            why: words::nothing(self, query),
+            why: words::nothing(self, query, now_ms),
         }
     }
 
@@ -235,13 +242,12 @@ impl Window {
         pages.filter(|page| selector.may_concern(&page.target.labels))
     }
 
-    /// The numbers of samples of each series that a selector asks for.
-    pub(super) fn found(&self, selector: &Selector) -> Vec<usize> {
+    /// For each series that a selector finds now, how many of its samples it finds.
+    pub(super) fn found(&self, selector: &Selector, now_ms: i64) -> Vec<usize> {
         let all = self.store.all();
         let asked = all.filter(|(labels, _)| selector.matches(labels));
-        asked
-            .map(|(_, points)| points.iter().filter(|point| point.value.is_some()).count())
-            .collect()
+        let counts = asked.map(|(_, points)| selector.counts(points, now_ms));
+        counts.filter(|count| *count > 0).collect()
     }
 }
 

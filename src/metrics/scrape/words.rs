@@ -1,9 +1,8 @@
-//! What an answer means, in words: several series, none, a number that is none.
+//! What an answer means, in words: a number that is none, no series at all.
 
 use std::collections::BTreeSet;
 
-use super::super::series::Labels;
-use super::query::{Flaw, Query};
+use super::query::Query;
 use super::selector::Selector;
 use super::window::{Last, Page, Window};
 use crate::model::sample::Reading;
@@ -26,32 +25,14 @@ pub(super) fn reading(value: f64) -> Reading {
     }
 }
 
-/// A query that returns more than one series, with the labels that tell these apart.
-pub(super) fn several(series: &[(Labels, f64)]) -> Flaw {
-    let all = || series.iter().map(|(labels, _)| labels);
-    let names: BTreeSet<_> = all().flat_map(Labels::keys).collect();
-    let differing = names.into_iter().filter(|name| {
-        let values: BTreeSet<_> = all().map(|labels| labels.get(*name)).collect();
-        values.len() > 1
-    });
-    Flaw {
-        why: format!(
-            "{} series that differ in {}",
-            series.len(),
-            listed(differing.map(String::as_str).collect())
-        ),
-        way_out: "wrap the query in `sum(…)`, `max(…)` or another aggregation".to_owned(),
-    }
-}
-
 /// Why a query finds nothing while all its pages can be read.
-pub(super) fn nothing(window: &Window, query: &Query) -> String {
+pub(super) fn nothing(window: &Window, query: &Query, now_ms: i64) -> String {
     let unread = |page: &Page| matches!(page.last, Last::None);
     if window.pages.iter().all(unread) {
         return "no page has been read yet".to_owned();
     }
     for selector in &query.selectors {
-        let found = window.found(selector);
+        let found = window.found(selector, now_ms);
         let reads = window.concerned(selector).map(|page| page.reads).max();
         match selector.range {
             _ if found.is_empty() => return missing(window, selector),
