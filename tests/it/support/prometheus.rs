@@ -7,10 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chaos_gameday::clients::Clients;
+use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
+
+use super::process::pid_of;
 
 const READY_WITHIN: Duration = Duration::from_secs(30);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
@@ -89,6 +92,20 @@ impl Prometheus {
             }
         }
         panic!("prometheus did not become ready");
+    }
+
+    /// Waits until a query finds something: it is some seconds before a new server scrapes.
+    pub async fn finds(&self, query: &str) {
+        let deadline = Instant::now() + READY_WITHIN;
+        while self.query(query, None).await["result"] == Value::Array(Vec::new()) {
+            assert!(Instant::now() < deadline, "`{query}` never finds anything");
+            sleep(BETWEEN_LOOKS).await;
+        }
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(pid_of(&self.child), signal).unwrap();
     }
 
     async fn becomes_ready(&mut self) -> bool {
