@@ -8,6 +8,7 @@ mod answer;
 mod buckets;
 mod evaluate;
 mod functions;
+mod letters;
 mod numbers;
 mod operators;
 mod over_time;

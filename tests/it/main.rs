@@ -17,6 +17,7 @@ mod policy;
 mod project;
 mod prometheus;
 mod rehearsal;
+mod promql;
 mod reports;
 mod sandbox;
 mod support;
