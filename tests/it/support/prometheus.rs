@@ -51,21 +51,21 @@ pub struct Prometheus {
 impl Prometheus {
     /// Starts it with these `scrape_configs` (YAML list items) and waits until it is ready.
     pub async fn start(scrape_configs: &str) -> Self {
-<<<<<<< HEAD
-        Self::start_on(tempfile::tempdir().unwrap(), scrape_configs).await
-    }
-
-    /// The same on a folder whose `data` may hold samples already, as `with_history` puts them there.
-    pub async fn start_on(folder: TempDir, scrape_configs: &str) -> Self {
-        let folder = Arc::new(folder);
-=======
         Self::start_with(scrape_configs, &[]).await
     }
 
     /// The same with more flags on its command line.
     pub async fn start_with(scrape_configs: &str, flags: &[&str]) -> Self {
-        let folder = Arc::new(tempfile::tempdir().unwrap());
->>>>>>> wip-docs
+        Self::launch(tempfile::tempdir().unwrap(), scrape_configs, flags).await
+    }
+
+    /// The same on a folder whose `data` may hold samples already, as `with_history` puts them there.
+    pub async fn start_on(folder: TempDir, scrape_configs: &str) -> Self {
+        Self::launch(folder, scrape_configs, &[]).await
+    }
+
+    async fn launch(folder: TempDir, scrape_configs: &str, flags: &[&str]) -> Self {
+        let folder = Arc::new(folder);
         let config = folder.path().join("prometheus.yml");
         let global = "global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}";
         std::fs::write(
