@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use chaos_gameday::clients::Clients;
 use chaos_gameday::metrics::{
-    Access, Metric, MetricSource, MetricSpecs, PrometheusSpec, SourceSetup, Sources,
+    Access, Metric, MetricSource, MetricSpecs, PrometheusSpec, SourceSetup, Sources, WallClock,
 };
 use chaos_gameday::model::problem::Problem;
 use chaos_gameday::model::rehearsal::{Now, Rehearsal};
@@ -50,6 +50,7 @@ fn source(spec: PrometheusSpec) -> Result<Arc<dyn MetricSource>, Problem> {
     let secrets = [("TOKEN", TOKEN), ("PASSWORD", PASSWORD)];
     let secrets = secrets.map(|(name, value)| (name.to_owned(), Ok(Secret::new(value))));
     let setup = SourceSetup {
+        clock: WallClock::set_to(jiff::Timestamp::UNIX_EPOCH),
         clients: CLIENTS.with(Clients::clone),
         secrets: Secrets::new(BTreeMap::from(secrets)),
         tag: "run-1".to_owned(),

@@ -8,7 +8,9 @@ mod real;
 mod shown;
 
 use chaos_gameday::clients::Clients;
-use chaos_gameday::metrics::{Access, Metric, MetricSpecs, PrometheusSpec, SourceSetup, Sources};
+use chaos_gameday::metrics::{
+    Access, Metric, MetricSpecs, PrometheusSpec, SourceSetup, Sources, WallClock,
+};
 use chaos_gameday::model::rehearsal::{Freshness, Now, Past, Rehearsal};
 use chaos_gameday::model::sample::{Reading, SloState};
 use chaos_gameday::model::secret::Secrets;
@@ -103,6 +105,7 @@ async fn rehearsed(url: &str, slo: &Slo, query: &str, over: Span) -> Rehearsal {
         access: Access::default(),
     };
     let setup = SourceSetup {
+        clock: WallClock::set_to(jiff::Timestamp::UNIX_EPOCH),
         clients: Clients::new().expect("clients"),
         tag: "rehearsal".to_owned(),
         secrets: Secrets::default(),
