@@ -1,5 +1,6 @@
 //! Metric sources: one trait, one private file for each, one match.
 
+mod access;
 mod command;
 mod prometheus;
 pub mod promql;
@@ -8,6 +9,7 @@ pub mod series;
 pub mod simulated;
 mod specs;
 mod traffic;
+mod wall;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,6 +30,7 @@ pub use specs::{
     TrafficSpec,
 };
 pub use traffic::{Fate, TrafficWindow};
+pub use wall::WallClock;
 
 /// What an SLO reads, parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -232,12 +235,14 @@ pub struct SourceSetup {
     /// these brought along.
     pub clients: Clients,
     /// Starts every request id of the traffic generator, so that no two runs share an id: the run's
-    /// id, or the plan's while it is rehearsed.
+    /// id. Nothing is sent for a rehearsal.
     pub tag: String,
     /// What the document's `${secret:NAME}` stand for.
     pub secrets: Secrets,
     /// This very binary: what a command means by `chaos`.
     pub this_program: PathBuf,
+    /// The time, for samples that have one.
+    pub clock: WallClock,
 }
 
 /// The rehearsal of an SLO whose source can be read only while a run lasts.
@@ -249,6 +254,7 @@ fn not_before_the_run(slo: &Slo, why: &str) -> Rehearsal {
         },
         past: None,
         freshness: None,
+        warnings: Vec::new(),
     }
 }
 

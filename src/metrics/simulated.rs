@@ -159,6 +159,7 @@ impl MetricSource for SimulatedSeries {
                 now: Now::Read { reading, state },
                 past: None,
                 freshness: None,
+                warnings: Vec::new(),
             }
         })
     }

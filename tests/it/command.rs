@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chaos_gameday::clients::Clients;
-use chaos_gameday::metrics::{CommandMetric, Metric, MetricSpecs, SourceSetup, Sources};
+use chaos_gameday::metrics::{CommandMetric, Metric, MetricSpecs, SourceSetup, Sources, WallClock};
 use chaos_gameday::model::sample::Reading;
 use chaos_gameday::model::secret::Secrets;
 use chaos_gameday::model::units::Span;
+use jiff::Timestamp;
 use tempfile::TempDir;
 use tokio::time::Instant;
 
@@ -34,6 +35,7 @@ async fn read_as(this_program: &str, metric: &Metric) -> Reading {
         secrets: Secrets::default(),
         tag: "run-1".to_owned(),
         this_program: PathBuf::from(this_program),
+        clock: WallClock::set_to(Timestamp::UNIX_EPOCH),
     };
     let source = Sources::new(&MetricSpecs::default(), &setup)
         .expect("no secret is needed")

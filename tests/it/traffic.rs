@@ -10,7 +10,7 @@ use std::time::Duration;
 use chaos_gameday::clients::Clients;
 use chaos_gameday::metrics::{
     Metric, MetricSource, MetricSpecs, Quantile, SourceSetup, Sources, StatusClass, TrafficMetric,
-    TrafficSpec,
+    TrafficSpec, WallClock,
 };
 use chaos_gameday::model::problem::ProblemKind;
 use chaos_gameday::model::sample::Reading;
@@ -18,6 +18,7 @@ use chaos_gameday::model::secret::Secrets;
 use chaos_gameday::model::traffic::TrafficSummary;
 use chaos_gameday::model::units::Span;
 
+use jiff::Timestamp;
 use tokio::time::Instant;
 
 use crate::support::target::{Behaviour, Target, hanging_up_after, nobody};
@@ -57,6 +58,7 @@ fn source(spec: TrafficSpec) -> Arc<dyn MetricSource> {
         secrets: Secrets::default(),
         tag: "run-1".to_owned(),
         this_program: PathBuf::from("chaos"),
+        clock: WallClock::set_to(Timestamp::UNIX_EPOCH),
     };
     Sources::new(&specs, &setup)
         .expect("no secret is needed")

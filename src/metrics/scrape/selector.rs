@@ -1,0 +1,206 @@
+//! The selectors of a query: which series each of them asks for, and how far back.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use promql_parser::label::Matcher;
+use promql_parser::parser::{Expr, Offset, VectorSelector};
+use promql_parser::util::{ExprVisitor, walk_expr};
+
+use super::super::promql::LOOK_BACK;
+use super::super::series::{Labels, Point};
+use crate::model::units::Span;
+
+const NAME: &str = "__name__";
+
+/// Series that we write ourselves after every read, of pages that cannot be read, too.
+pub(super) const UP: &str = "up";
+pub(super) const DURATION: &str = "scrape_duration_seconds";
+
+/// One selector of a query.
+pub(super) struct Selector {
+    /// As it stands in the query.
+    pub(super) written: String,
+    /// The brackets behind it (`[30s]`), if it has any.
+    pub(super) range: Option<Span>,
+    /// How much of the past it needs.
+    pub(super) reach: Span,
+    name: Option<String>,
+    /// A series is meant if it satisfies all matchers of any of these.
+    either: Vec<Vec<Matcher>>,
+}
+
+impl Selector {
+    /// Every selector of a query, in the order of the text.
+    pub(super) fn all(expression: &Expr) -> Vec<Self> {
+        let mut found = Found::default();
+        match walk_expr(&mut found, expression) {
+            Ok(_) => found.selectors,
+            Err(never) => match never {},
+        }
+    }
+
+    fn new(selector: &VectorSelector, range: Option<Duration>) -> Self {
+        let range = range.map(Span::of);
+        let ahead = match &selector.offset {
+            Some(Offset::Pos(back)) => Span::of(*back).as_millis(),
+            Some(Offset::Neg(_)) | None => 0,
+        };
+        let back = range.unwrap_or(LOOK_BACK).as_millis();
+        let matchers = &selector.matchers;
+        Self {
+            written: selector.to_string(),
+            range,
+            reach: Span::from_millis(back.saturating_add(ahead)),
+            name: selector.name.clone(),
+            either: if matchers.or_matchers.is_empty() {
+                vec![matchers.matchers.clone()]
+            } else {
+                matchers.or_matchers.clone()
+            },
+        }
+    }
+
+    /// Whether it asks for the series with these labels.
+    pub(super) fn matches(&self, labels: &Labels) -> bool {
+        let value = |name: &str| labels.get(name).map_or("", String::as_str);
+        self.names(value(NAME))
+            && self.any(|matcher| matcher.name == NAME || matcher.is_match(value(&matcher.name)))
+    }
+
+    /// How many of a series' samples it finds: those in its range, or else the latest one.
+    pub(super) fn counts(&self, points: &VecDeque<Point>, now_ms: i64) -> usize {
+        let since = now_ms.saturating_sub(milliseconds(self.reach));
+        let range = self.range.unwrap_or(LOOK_BACK);
+        let until = since.saturating_add(milliseconds(range));
+        let within = |point: &&Point| (since..=until).contains(&point.at_ms);
+        let mut within = points.iter().rev().filter(within);
+        match self.range {
+            Some(_) => within.filter(|point| point.value.is_some()).count(),
+            None => within.next().and_then(|latest| latest.value).iter().count(),
+        }
+    }
+
+    /// Whether it may ask for a metric of this name.
+    pub(super) fn names(&self, metric: &str) -> bool {
+        self.name.as_ref().is_none_or(|name| name == metric)
+            && self.any(|matcher| matcher.name != NAME || matcher.is_match(metric))
+    }
+
+    /// Whether it may ask for series that have these labels, whatever else they have.
+    pub(super) fn may_concern(&self, fixed: &Labels) -> bool {
+        self.any(|matcher| {
+            let value = fixed.get(&matcher.name);
+            value.is_none_or(|value| matcher.is_match(value))
+        })
+    }
+
+    /// Whether it asks for nothing but what we write ourselves.
+    pub(super) fn is_of_our_own(&self) -> bool {
+        let name = self.name.as_deref();
+        name == Some(UP) || name == Some(DURATION)
+    }
+
+    fn any(&self, satisfied: impl Fn(&Matcher) -> bool) -> bool {
+        self.either.iter().any(|all| all.iter().all(&satisfied))
+    }
+}
+
+fn milliseconds(span: Span) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[derive(Default)]
+struct Found {
+    selectors: Vec<Selector>,
+}
+
+impl ExprVisitor for Found {
+    type Error = std::convert::Infallible;
+
+    fn pre_visit(&mut self, expression: &Expr) -> Result<bool, Self::Error> {
+        if let Expr::VectorSelector(selector) = expression {
+            self.selectors.push(Selector::new(selector, None));
+        }
+        if let Expr::MatrixSelector(selector) = expression {
+            let range = Some(selector.range);
+            self.selectors.push(Selector::new(&selector.vs, range));
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::promql;
+
+    fn of(query: &str) -> Vec<Selector> {
+        Selector::all(&promql::parse(query).expect("it is PromQL"))
+    }
+
+    fn labels(pairs: &[(&str, &str)]) -> Labels {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn every_selector_is_found_with_how_far_it_looks_back() {
+        let found = of(
+            "sum by (job) (rate(a{b=\"c\"}[30s])) / on () (d offset 1m or vector(0)) > abs(-rate(e[1m] offset 2m))",
+        );
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| (one.written.as_str(), one.range, one.reach))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("a{b=\"c\"}", Some(Span::from_secs(30)), Span::from_secs(30)),
+                ("d offset 1m", None, Span::from_secs(360)),
+                (
+                    "e offset 2m",
+                    Some(Span::from_secs(60)),
+                    Span::from_secs(180)
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_selector_asks_for_what_satisfies_its_matchers() {
+        let series = labels(&[("__name__", "a"), ("code", "503")]);
+        for (query, matches) in [
+            ("a", true),
+            ("b", false),
+            ("a{code=~\"5..\"}", true),
+            ("a{code=~\"5.\"}", false),
+            ("a{code!~\"5..\"}", false),
+            ("a{code!=\"\"}", true),
+            ("a{pod=\"\"}", true),
+            ("a{pod!=\"\"}", false),
+            ("{__name__=~\"a|b\"}", true),
+            ("{__name__=\"b\"}", false),
+            ("a{code=\"1\" or code=\"503\"}", true),
+            ("a{code=\"1\" or code=\"2\"}", false),
+        ] {
+            assert_eq!(of(query)[0].matches(&series), matches, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_selector_concerns_every_page_that_it_does_not_exclude() {
+        let page = labels(&[("instance", "shop:80")]);
+        for (query, concerns) in [
+            ("a", true),
+            ("a{pod=\"x\"}", true),
+            ("a{instance=\"shop:80\"}", true),
+            ("a{instance!=\"shop:80\"}", false),
+            ("a{instance=~\"cart.*\"}", false),
+        ] {
+            assert_eq!(of(query)[0].may_concern(&page), concerns, "{query}");
+        }
+    }
+}
