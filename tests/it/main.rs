@@ -16,6 +16,7 @@ mod project;
 mod prometheus;
 mod reports;
 mod sandbox;
+mod scrape;
 mod support;
 mod traffic;
 mod truth;

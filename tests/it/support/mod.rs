@@ -5,6 +5,7 @@ pub mod events;
 pub mod examples;
 pub mod journals;
 pub mod localstack;
+pub mod pages;
 pub mod panicky;
 pub mod process;
 pub mod prometheus;
