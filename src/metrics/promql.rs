@@ -8,6 +8,7 @@ mod answer;
 mod buckets;
 mod evaluate;
 mod functions;
+mod letters;
 mod numbers;
 mod operators;
 mod over_time;
@@ -55,3 +56,6 @@ pub fn evaluate(expression: &Expr, store: &SeriesStore, at_ms: i64) -> Result<Va
     let moment = Moment { store, at_ms };
     Ok(moment.answer(expression)?.into_value())
 }
+
+#[cfg(test)]
+mod tests;
