@@ -176,6 +176,15 @@ pub struct InitArgs {
     /// URL that the built-in traffic asks while the fault is in
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub traffic: Option<String>,
+    /// PromQL query that must hold too
+    #[arg(long, value_name = "PROMQL")]
+    pub query: Option<String>,
+    /// What its value must be [default: < 1%]
+    #[arg(long, value_name = "OBJECTIVE", requires = "query")]
+    pub objective: Option<String>,
+    /// Base URL of the Prometheus that answers it [default: http://127.0.0.1:9090]
+    #[arg(long, value_name = "URL", env = "PROMETHEUS_URL", value_hint = ValueHint::Url)]
+    pub prometheus: Option<String>,
     /// How long the fault stays in
     #[arg(long, value_name = "DURATION")]
     pub hold: Option<Span>,

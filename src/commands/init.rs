@@ -8,13 +8,20 @@ use crate::cli::InitArgs;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::template::{Answers, text};
+use crate::plan::template::{Answers, AskedQuery, text};
 use crate::plan::{DocumentError, Source, Variables, load_experiment};
 use crate::sandbox::{DEFAULT_APP_PORT, DEFAULT_AWS_PORT};
 use crate::view::prompt;
 
 /// Where a LocalStack listens unless it was told otherwise.
 const LOCALSTACK: &str = "http://127.0.0.1:4566";
+
+/// Where a Prometheus listens unless it was told otherwise.
+const PROMETHEUS: &str = "http://127.0.0.1:9090";
+/// Most queries of an SLO are shares of what went wrong.
+const OBJECTIVE: &str = "< 1%";
+/// What stands for "no query" where one is asked for.
+const NO_QUERY: &str = "none";
 
 pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(file) = &args.file {
@@ -36,6 +43,10 @@ pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
     } else {
         format!("next: chaos plan {file}")
     };
+    if let (Some(url), None) = (&args.prometheus, &answers.asked) {
+        let words = format!("{url} is not asked anything in it: give it a query with --query");
+        desk.printer.talk(&words);
+    }
     desk.printer.talk(&next);
     Ok(Exit::Done)
 }
@@ -95,6 +106,17 @@ fn from_flags(args: &InitArgs, place: Place) -> Answers {
     if args.service.is_some() || args.operation.is_some() {
         answers.operation.clone_from(&args.operation);
     }
+    answers.asked = args.query.as_ref().map(|query| AskedQuery {
+        url: args
+            .prometheus
+            .clone()
+            .unwrap_or_else(|| PROMETHEUS.to_owned()),
+        query: query.clone(),
+        objective: args
+            .objective
+            .clone()
+            .unwrap_or_else(|| OBJECTIVE.to_owned()),
+    });
     answers.probability = args.probability.unwrap_or(answers.probability);
     answers.hold = args.hold.unwrap_or(answers.hold);
     answers.name = answers.default_name();
@@ -205,6 +227,24 @@ impl Interview<'_> {
     }
 }
 
+/// Whoever has a Prometheus is asked what it should be asked.
+fn ask_query(interview: &mut Interview<'_>, args: &InitArgs) -> Result<(), Failure> {
+    if args.prometheus.is_some() && args.query.is_none() {
+        let question = "Which PromQL query must hold too? (`none` for none)";
+        interview.ask(question, NO_QUERY, |known, typed| {
+            known.query = Some(typed).filter(|query| query != NO_QUERY);
+            Ok(())
+        })?;
+    }
+    if interview.known.query.is_some() && args.objective.is_none() {
+        interview.ask("What must its value be?", OBJECTIVE, |known, typed| {
+            known.objective = Some(typed);
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
 /// One question for each flag that was not given.
 fn ask(desk: &Desk, args: &InitArgs) -> Result<Answers, Failure> {
     let mut interview = Interview {
@@ -238,6 +278,7 @@ fn ask(desk: &Desk, args: &InitArgs) -> Result<Answers, Failure> {
             Ok(())
         })?;
     }
+    ask_query(&mut interview, args)?;
     if args.hold.is_none() {
         let hold = offered.hold.to_string();
         interview.ask("How long does the fault stay in?", &hold, |known, typed| {

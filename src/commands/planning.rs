@@ -11,6 +11,7 @@ use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::{
     self, DocumentError, DocumentSource, Loaded, Plan, Resolution, Source, Spans, StoredPlan,
     Variables, load_experiment, parse_flag, read_source, read_variable_file, resolve,
+    unusable_secrets,
 };
 use crate::policy::{self, Facts, Finding, OwnSandbox, Policy, Severity};
 use crate::run::Clock;
@@ -99,6 +100,11 @@ pub(super) async fn make(
     let findings = judge(&unresolved, &policy, draft.sandbox);
     if undenied(&findings).is_err() {
         return Err(denied_at(draft.source, &spans, findings));
+    }
+    let missing = unusable_secrets(&unresolved.experiment.metrics, &desk.settings.secrets);
+    if !missing.is_empty() {
+        let error = DocumentError::at_places(draft.source, &spans, missing);
+        return Err(Failure::Document(Box::new(error)));
     }
     let plan = resolve(unresolved, clients).await?;
     let findings = judge(&plan, &policy, draft.sandbox);

@@ -90,6 +90,12 @@ impl Access {
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Whether a request holds something that others could log in with.
+    pub fn has_credentials(&self) -> bool {
+        let secret = |text: &SecretText| !text.names().is_empty();
+        self.auth.is_some() || self.headers.values().any(secret)
+    }
 }
 
 /// Who asks.

@@ -5,6 +5,17 @@ use crate::model::units::Span;
 /// What a name of at most 63 letters has room for.
 const LONGEST_SERVICE: usize = 50;
 
+/// A query that Prometheus answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedQuery {
+    /// Base URL of the Prometheus.
+    pub url: String,
+    /// PromQL.
+    pub query: String,
+    /// What its value must be: `< 1%`.
+    pub objective: String,
+}
+
 /// What a template is filled with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answers {
@@ -24,6 +35,8 @@ pub struct Answers {
     pub probability: f64,
     /// What the traffic asks.
     pub traffic: String,
+    /// What Prometheus is asked.
+    pub asked: Option<AskedQuery>,
     /// How long the fault stays in.
     pub hold: Span,
     environment: &'static str,
@@ -41,6 +54,7 @@ impl Answers {
             operation: Some("PutRecord".to_owned()),
             probability: 1.0,
             traffic: format!("${{SANDBOX_APP:-{app_url}}}/orders"),
+            asked: None,
             hold: Span::from_secs(20),
             environment: "sandbox",
         }
@@ -118,6 +132,9 @@ pub fn text(answers: &Answers) -> String {
         .map_or(String::new(), |operation| {
             format!("operation: {}, ", quoted(operation))
         });
+    let prometheus = answers.asked.as_ref().map_or(String::new(), |asked| {
+        format!("  prometheus: {{url: {}}}\n", quoted(&asked.url))
+    });
     let body = if answers.is_for_the_sandbox() {
         "    body: '{\"item\": \"tea\"}'\n"
     } else {
@@ -141,7 +158,7 @@ metrics:
 {body}    rate: 20                     # requests a second
     timeout: 3s
     window: 5s                   # figures are over the last five seconds
-slos:
+{prometheus}slos:
   - name: error-rate
     traffic: errorRate
     objective: \"< 5%\"
@@ -150,7 +167,7 @@ slos:
     traffic: {{latency: p99}}
     objective: \"<= 2s\"
     for: 3s
-baseline: {{for: 8s}}             # the SLOs must hold before anything is broken
+{query}baseline: {{for: 8s}}             # the SLOs must hold before anything is broken
 steps:
   - name: {step}
     fault:
@@ -167,9 +184,22 @@ recovery: {{within: 30s}}         # and again after the undo
         region = quoted(&answers.region),
         traffic = quoted(&answers.traffic),
         method = answers.method(),
+        query = answers.asked.as_ref().map_or(String::new(), query_slo),
         step = quoted(&format!("{} fails", answers.service)),
         service = quoted(&answers.service),
         probability = answers.probability,
         hold = answers.hold,
+    )
+}
+
+fn query_slo(asked: &AskedQuery) -> String {
+    format!(
+        "  - name: query
+    query: {query}
+    objective: {objective}
+    for: 3s
+",
+        query = quoted(&asked.query),
+        objective = quoted(&asked.objective),
     )
 }

@@ -20,7 +20,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "clients::is_loopback",
             "faults::Fault",
+            "metrics::Access",
             "metrics::Metric",
+            "metrics::MetricSpecs",
             "model",
             "plan",
         ],

@@ -11,6 +11,7 @@ mod hints;
 mod misbehaving;
 mod outcomes;
 mod pipes;
+mod secrets;
 mod signals;
 mod terminal;
 

@@ -5,8 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use chaos_gameday::clients::Clients;
+use chaos_gameday::metrics::Metric;
 use chaos_gameday::model::approval::Person;
 use chaos_gameday::model::ids::Digest;
 use chaos_gameday::model::units::Span;
@@ -19,6 +21,7 @@ use chaos_gameday::sandbox::{AppVersion, Sandbox};
 use serde_json::Value;
 
 use crate::support::examples::{Elsewhere, FOLDER, Row, Shell, files, story, table};
+use crate::support::prometheus::{self, Prometheus};
 use crate::support::sandbox::{Bench, answer};
 
 /// Short enough for a test, long enough for every fault to hurt and every patience to end.
@@ -128,6 +131,64 @@ fn editors_find_the_schema_that_chaos_prints_and_it_takes_every_example() {
             .collect();
         assert_eq!(errors, Vec::<String>::new(), "{file}");
     }
+}
+
+/// The example that is not run on a sandbox of its own, since a Prometheus has to know its ports.
+const BY_PROMETHEUS: &str = "prometheus/stream-down.yaml";
+
+#[tokio::test]
+async fn the_example_for_prometheus_is_planned_and_wants_approval() {
+    let bench = Bench::start(AppVersion::Fragile).await;
+    let found = findings(BY_PROMETHEUS, &bench, None).await;
+    let rules: Vec<_> = found.iter().map(|found| found.rule.as_str()).collect();
+    assert_eq!(rules, ["approval"]);
+    let (source, loaded) = example(BY_PROMETHEUS, &Variables::default());
+    let server = loaded.experiment.metrics.prometheus.expect("a Prometheus");
+    assert_eq!(server.url, "http://127.0.0.1:9090");
+    let first = source.text.lines().next();
+    let points_there = "# yaml-language-server: $schema=../experiment.schema.json";
+    assert_eq!(first, Some(points_there));
+    let schema = jsonschema::validator_for(&experiment_schema()).expect("a valid schema");
+    let document: Value = serde_yaml::from_str(&source.text).expect("good YAML");
+    assert!(schema.is_valid(&document));
+}
+
+#[tokio::test]
+async fn the_queries_of_the_example_have_answers_in_a_prometheus_set_up_as_its_readme_says() {
+    if prometheus::is_missing() {
+        return;
+    }
+    let shell = Shell::new();
+    let sandbox = Elsewhere::start(&shell);
+    let file = format!("{FOLDER}/prometheus/prometheus.yml");
+    let config = fs::read_to_string(file).expect("a readable configuration");
+    let page = fs::read_to_string(format!("{FOLDER}/README.md")).expect("a readable page");
+    let (_, scraped) = config.split_once("scrape_configs:\n").expect("a section");
+    assert!(page.contains(scraped), "the README shows another set-up");
+    let address = sandbox.app_url.trim_start_matches("http://");
+    let server = Prometheus::start(&scraped.replace("127.0.0.1:7700", address)).await;
+    let (_, loaded) = example(BY_PROMETHEUS, &Variables::default());
+    for gauged in loaded.experiment.slos {
+        let Metric::Prometheus(query) = &gauged.metric else {
+            panic!("{} asks somebody else", gauged.slo.name);
+        };
+        let answered = async || server.query(query, None).await["result"][0]["value"][1].clone();
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        while answered().await != "0" {
+            let late = tokio::time::Instant::now() > deadline;
+            assert!(!late, "{query} has no answer: {}", answered().await);
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+    let variables = [
+        format!("SANDBOX_APP={}", sandbox.app_url),
+        format!("SANDBOX_AWS={}", sandbox.aws_url),
+        format!("PROMETHEUS={}", server.url),
+    ];
+    let file = format!("examples/{BY_PROMETHEUS}");
+    let variables = variables.iter().flat_map(|one| ["--var", one]);
+    let planned = shell.run(["plan", &file].into_iter().chain(variables));
+    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
 }
 
 /// Types the command of a row for one version and says how it ended, with its exit code.

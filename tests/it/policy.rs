@@ -1,9 +1,13 @@
 //! The built-in policy: one row a case, and the only way to an admitted plan.
 
 use chaos_gameday::faults::{Fault, LocalStackFault};
-use chaos_gameday::metrics::{CommandMetric, Metric, TrafficSpec};
+use chaos_gameday::metrics::{
+    Access, Auth, BearerToken, CommandMetric, Metric, PrometheusSpec, ScrapeSpec, ScrapeTarget,
+    TrafficSpec,
+};
 use chaos_gameday::model::approval::{Approval, ApprovalFlaw, ApprovalMode};
 use chaos_gameday::model::ids::Digest;
+use chaos_gameday::model::secret::SecretText;
 use chaos_gameday::model::slo::Reaction;
 use chaos_gameday::model::units::Span;
 use chaos_gameday::plan::document::LocalStackWorld;
@@ -40,6 +44,40 @@ fn traffic(url: &str) -> TrafficSpec {
         timeout: Span::from_secs(1),
         max_in_flight: 10,
         window: Span::from_secs(5),
+    }
+}
+
+fn prometheus(url: &str) -> Option<PrometheusSpec> {
+    Some(PrometheusSpec {
+        url: url.to_owned(),
+        timeout: Span::from_secs(5),
+        access: Access::default(),
+    })
+}
+
+fn pages(url: &str) -> Option<ScrapeSpec> {
+    Some(ScrapeSpec {
+        targets: vec![ScrapeTarget {
+            url: url.to_owned(),
+            labels: std::collections::BTreeMap::new(),
+        }],
+        every: Span::from_secs(1),
+        timeout: Span::from_secs(1),
+        access: Access::default(),
+    })
+}
+
+fn token() -> Access {
+    Access {
+        auth: Some(Auth::Bearer(BearerToken::File("/token".into()))),
+        ..Access::default()
+    }
+}
+
+fn header(name: &str, text: &str) -> Access {
+    Access {
+        headers: [(name.to_owned(), SecretText::new(text))].into(),
+        ..Access::default()
     }
 }
 
@@ -88,6 +126,82 @@ async fn each_rule_denies_its_own_case_and_points_at_its_place() {
             "traffic to elsewhere",
             |plan| plan.experiment.metrics.traffic = Some(traffic("https://shop.example.com/")),
             &["deny local-only metrics.traffic.url"],
+        ),
+        (
+            "a page elsewhere",
+            |plan| plan.experiment.metrics.scrape = pages("https://shop.example.com/metrics"),
+            &["deny local-only metrics.scrape.targets[0].url"],
+        ),
+        (
+            "a Prometheus elsewhere, which is only read",
+            |plan| plan.experiment.metrics.prometheus = prometheus("http://prom.example.com"),
+            &[],
+        ),
+        (
+            "a token that travels in the open",
+            |plan| {
+                plan.experiment.metrics.prometheus =
+                    prometheus("http://prom.example.com").map(|spec| PrometheusSpec {
+                        access: token(),
+                        ..spec
+                    });
+            },
+            &["deny credentials metrics.prometheus.url"],
+        ),
+        (
+            "a secret header that travels in the open",
+            |plan| {
+                plan.experiment.metrics.scrape =
+                    pages("http://10.0.0.7/metrics").map(|spec| ScrapeSpec {
+                        access: header("x-key", "${secret:KEY}"),
+                        ..spec
+                    });
+            },
+            &[
+                "deny local-only metrics.scrape.targets[0].url",
+                "deny credentials metrics.scrape.targets[0].url",
+            ],
+        ),
+        (
+            "a token on a way that nobody else can read",
+            |plan| {
+                let with_token = |spec| PrometheusSpec {
+                    access: token(),
+                    ..spec
+                };
+                plan.experiment.metrics.prometheus =
+                    prometheus("https://prom.example.com").map(with_token);
+            },
+            &[],
+        ),
+        (
+            "the Prometheus of production",
+            |plan| plan.experiment.metrics.prometheus = prometheus("https://prom.prod.example.com"),
+            &["deny production metrics.prometheus.url"],
+        ),
+        (
+            "the tenant of production, and a page that says it is",
+            |plan| {
+                plan.experiment.metrics.prometheus =
+                    prometheus("http://127.0.0.1:9090").map(|spec| PrometheusSpec {
+                        access: header("X-Scope-OrgID", "shop-prod"),
+                        ..spec
+                    });
+                let mut spec = pages(&format!("{APP}/live/metrics")).expect("pages");
+                let label = ("env".to_owned(), "production".to_owned());
+                spec.targets[0].labels.extend([label]);
+                plan.experiment.metrics.scrape = Some(spec);
+            },
+            &[
+                "deny production metrics.prometheus.headers.X-Scope-OrgID",
+                "deny production metrics.scrape.targets[0].url",
+                "deny production metrics.scrape.targets[0].labels.env",
+            ],
+        ),
+        (
+            "a metric whose name only sounds like production",
+            |plan| plan.experiment.slos[0].metric = Metric::Prometheus("live_orders".to_owned()),
+            &[],
         ),
         (
             "a label that smells of production",
@@ -197,6 +311,23 @@ async fn only_the_sandbox_of_this_process_needs_no_approval() {
     let mut other_traffic = decent().await;
     other_traffic.experiment.metrics.traffic = Some(traffic("http://127.0.0.1:55001/orders"));
     assert_eq!(findings(&other_traffic, Some(&own)), approval);
+
+    for (url, expected) in [
+        ("http://127.0.0.1:9090", &none),
+        ("https://prom.example.com", &approval),
+    ] {
+        let mut read = decent().await;
+        read.experiment.metrics.prometheus = prometheus(url);
+        assert_eq!(findings(&read, Some(&own)), *expected, "{url}");
+    }
+    for (url, expected) in [
+        (format!("{APP}/metrics"), &none),
+        ("http://127.0.0.1:55001/metrics".to_owned(), &approval),
+    ] {
+        let mut scraped = decent().await;
+        scraped.experiment.metrics.scrape = pages(&url);
+        assert_eq!(findings(&scraped, Some(&own)), *expected, "{url}");
+    }
 
     for (argv, expected) in [
         (vec!["chaos", "sandbox", "status", "--url", APP], &none),

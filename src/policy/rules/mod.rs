@@ -1,6 +1,7 @@
 //! The rules: one private file each, one line each in `RULES`.
 
 mod approval;
+mod credentials;
 mod environment;
 mod figures;
 mod gates;
@@ -9,6 +10,7 @@ mod production;
 
 use super::built_in::Policy;
 use super::finding::{Finding, Severity};
+use crate::clients::is_loopback;
 use crate::metrics::Metric;
 use crate::plan::Plan;
 
@@ -46,7 +48,25 @@ impl OwnSandbox {
         let traffic = plan.experiment.metrics.traffic.as_ref();
         let traffic = traffic.filter(|spec| !self.serves(&spec.url));
         let traffic = traffic.map(|spec| format!("the traffic to {}", spec.url));
-        world.or(traffic).or_else(|| self.program_outside(plan))
+        world
+            .or(traffic)
+            .or_else(|| self.source_outside(plan))
+            .or_else(|| self.program_outside(plan))
+    }
+
+    /// A Prometheus on this machine is only read; a page can be any URL, and so has to be the
+    /// sandbox's own.
+    fn source_outside(&self, plan: &Plan) -> Option<String> {
+        let specs = &plan.experiment.metrics;
+        let prometheus = specs.prometheus.as_ref();
+        let prometheus = prometheus.filter(|spec| !is_loopback(&spec.url));
+        let prometheus = prometheus.map(|spec| format!("the Prometheus at {}", spec.url));
+        let mut pages = specs.scrape.iter().flat_map(|spec| &spec.targets);
+        let page = || {
+            let page = pages.find(|target| !self.serves(&target.url));
+            page.map(|target| format!("the page {}", target.url))
+        };
+        prometheus.or_else(page)
     }
 
     fn serves(&self, url: &str) -> bool {
@@ -119,8 +139,13 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "local-only",
-        purpose: "faults, and the traffic that measures them, stay on this machine",
+        purpose: "faults, and the requests that measure them, stay on this machine",
         check: local_only::check,
+    },
+    Rule {
+        name: "credentials",
+        purpose: "no secret leaves this machine unencrypted",
+        check: credentials::check,
     },
     Rule {
         name: "production",

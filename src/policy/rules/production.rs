@@ -1,7 +1,8 @@
 //! Nothing that smells of production is touched.
 
 use super::{Facts, Found};
-use crate::metrics::Metric;
+use crate::metrics::{Access, Metric, MetricSpecs};
+use crate::model::secret::SecretText;
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     let experiment = &facts.plan.experiment;
@@ -12,17 +13,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     if let Some(world) = &experiment.on.localstack {
         places.push(("on.localstack.endpoint".to_owned(), world.endpoint.clone()));
     }
-    if let Some(spec) = &experiment.metrics.traffic {
-        places.push(("metrics.traffic.url".to_owned(), spec.url.clone()));
-    }
-    let headers = experiment
-        .metrics
-        .traffic
-        .iter()
-        .flat_map(|spec| &spec.headers);
-    for (key, value) in headers {
-        places.push((format!("metrics.traffic.headers.{key}"), value.clone()));
-    }
+    places.extend(sources(&experiment.metrics));
     for (index, gauged) in experiment.slos.iter().enumerate() {
         match &gauged.metric {
             Metric::Command(command) => {
@@ -48,6 +39,41 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
             ))
         })
         .collect()
+}
+
+/// Addresses and headers of the sources, as they are written. What a query asks for is no address:
+/// `live` is a good name for a metric.
+fn sources(specs: &MetricSpecs) -> Vec<(String, String)> {
+    let mut places = Vec::new();
+    if let Some(spec) = &specs.traffic {
+        places.push(("metrics.traffic.url".to_owned(), spec.url.clone()));
+        for (key, value) in &spec.headers {
+            places.push((format!("metrics.traffic.headers.{key}"), value.clone()));
+        }
+    }
+    if let Some(spec) = &specs.prometheus {
+        places.push(("metrics.prometheus.url".to_owned(), spec.url.clone()));
+        places.extend(headers("metrics.prometheus", &spec.access));
+    }
+    if let Some(spec) = &specs.scrape {
+        for (index, target) in spec.targets.iter().enumerate() {
+            let place = format!("metrics.scrape.targets[{index}]");
+            places.push((format!("{place}.url"), target.url.clone()));
+            for (key, value) in &target.labels {
+                places.push((format!("{place}.labels.{key}"), format!("{key} {value}")));
+            }
+        }
+        places.extend(headers("metrics.scrape", &spec.access));
+    }
+    places
+}
+
+fn headers(above: &str, access: &Access) -> Vec<(String, String)> {
+    let place = |(key, text): (&String, &SecretText)| {
+        let place = format!("{above}.headers.{key}");
+        (place, text.as_written().to_owned())
+    };
+    access.headers.iter().map(place).collect()
 }
 
 /// The first production word that stands in the text as a word of its own.

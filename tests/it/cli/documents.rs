@@ -4,7 +4,9 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tokio::time::{Duration, Instant};
 
 use super::{FOR_THE_SANDBOX, Scene, experiment, one_rule};
-use crate::support::process::Place;
+use crate::support::process::{Place, Running};
+use chaos_gameday::metrics::Metric;
+use chaos_gameday::plan::{Variables, load_experiment, read_source};
 
 #[tokio::test]
 async fn what_cannot_be_typed_is_a_usage_error() {
@@ -275,6 +277,59 @@ async fn init_takes_traffic_of_somebody_else_for_a_localstack_of_theirs() {
         .exits(2)
         .tells("there is no folder nowhere")
         .tells("mkdir -p nowhere");
+}
+
+#[tokio::test]
+async fn init_asks_prometheus_what_it_is_told_to_ask() {
+    let place = Place::new();
+    let init = |file: &'static str, flags: &[&str], url: Option<&str>| {
+        let mut command = place.command(&[&["init", "--yes", file][..], flags].concat());
+        command.envs(url.map(|url| ("PROMETHEUS_URL", url)));
+        Running::of(command).ended()
+    };
+    let query = ["--query", "sum(rate(lost{item=\"tea\"}[30s]))"];
+    let here = init("here.yaml", &query, None).await.exits(0);
+    assert!(!here.stderr.contains("asked anything"), "{}", here.stderr);
+    let objective = [
+        "--objective",
+        "== 0",
+        "--prometheus",
+        "https://typed.example.com/a",
+    ];
+    let typed = [&query[..], &objective].concat();
+    let url = Some("http://127.0.0.1:9191");
+    init("typed.yaml", &typed, url).await.exits(0);
+    init("set.yaml", &query, url).await.exits(0);
+    let unasked = init("unasked.yaml", &[], url).await.exits(0);
+    unasked
+        .tells("http://127.0.0.1:9191 is not asked anything in it: give it a query with --query");
+    for (file, expected) in [
+        ("here.yaml", Some(("http://127.0.0.1:9090", "< 1%"))),
+        ("typed.yaml", Some(("https://typed.example.com/a", "== 0"))),
+        ("set.yaml", Some(("http://127.0.0.1:9191", "< 1%"))),
+        ("unasked.yaml", None),
+    ] {
+        let source = read_source(&place.path(file)).unwrap();
+        let loaded = load_experiment(&source, &Variables::default()).unwrap();
+        let spec = loaded.experiment.metrics.prometheus;
+        let asked = loaded.experiment.slos.iter().find(|gauged| {
+            gauged.metric == Metric::Prometheus("sum(rate(lost{item=\"tea\"}[30s]))".to_owned())
+        });
+        let found = spec
+            .zip(asked)
+            .map(|(spec, asked)| (spec.url, asked.slo.objective.to_string()));
+        let expected = expected.map(|(url, objective)| (url.to_owned(), objective.to_owned()));
+        assert_eq!(found, expected, "{file}");
+    }
+    for bad in [
+        &["--query", "sum(rate(lost[30s])"][..],
+        &["--query", "up", "--objective", "rather few"],
+        &["--objective", "== 0"],
+        &["--query", "up", "--prometheus", "127.0.0.1:9090"],
+    ] {
+        init("bad.yaml", bad, None).await.exits(2).tells("error: ");
+        assert!(!place.path("bad.yaml").exists(), "{bad:?}");
+    }
 }
 
 #[tokio::test]

@@ -221,7 +221,14 @@ async fn init_asks_again_where_an_answer_cannot_be_used() {
         return;
     }
     let place = Place::new();
-    let mut terminal = Terminal::start(&place, &["init", "--endpoint", "http://127.0.0.1:4566"]);
+    let args = [
+        "init",
+        "--endpoint",
+        "http://127.0.0.1:4566",
+        "--prometheus",
+        "http://127.0.0.1:9090",
+    ];
+    let mut terminal = Terminal::start(&place, &args);
     for (question, bad, problem, good) in [
         (
             "Which AWS service",
@@ -236,6 +243,8 @@ async fn init_asks_again_where_an_answer_cannot_be_used() {
             "SendMessage",
         ),
         ("Which URL", "foo", "`foo` is no URL", "http://127.0.0.1:1/"),
+        ("Which PromQL", "sum(lost", "this is no PromQL", "sum(lost)"),
+        ("What must", "few", "`few` is no objective", "== 0"),
         ("How long", "abc", "`abc` is no duration", "5s"),
         (
             "Name of the",
@@ -254,7 +263,14 @@ async fn init_asks_again_where_an_answer_cannot_be_used() {
     let (status, shown) = terminal.ended().await;
     assert_eq!(status.code(), Some(0), "{shown}");
     let written = std::fs::read_to_string(place.path("ours.yaml")).unwrap();
-    for words in ["SendMessage", "hold: 5s", "http://127.0.0.1:1/"] {
+    for words in [
+        "SendMessage",
+        "hold: 5s",
+        "http://127.0.0.1:1/",
+        "http://127.0.0.1:9090",
+        "\"sum(lost)\"",
+        "\"== 0\"",
+    ] {
         assert!(written.contains(words), "no `{words}` in\n{written}");
     }
 }

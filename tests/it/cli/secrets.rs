@@ -1,0 +1,129 @@
+//! Secrets: named in documents, plans and journals, and shown nowhere.
+
+use std::path::Path;
+
+use super::{Scene, approve};
+use crate::support::process::{Ended, Place, Running, files_in};
+
+const VALUE: &str = "correct-horse-battery";
+const FILED: &str = "staple-from-a-file";
+
+/// The experiment of a scene, with a Prometheus that wants two secrets.
+async fn scene() -> Scene {
+    let scene = Scene::new().await;
+    let document = std::fs::read_to_string(scene.place.path("stream-down.yaml")).unwrap();
+    let prometheus = format!(
+        "metrics:\n  prometheus:\n    url: {}\n    auth: {{bearer: {{token: \"${{secret:TOKEN}}\"}}}}\n    headers: {{X-Key: \"key ${{secret:KEY}}\", X-Again: \"${{secret:KEY}}\"}}\n",
+        scene.target.url("/prometheus")
+    );
+    let slo = "slos:\n  - {name: up, query: up, objective: \"== 1\", every: 200ms, onBreach: record, onNoData: record}\n";
+    let document = document
+        .replace("metrics:\n", &prometheus)
+        .replace("slos:\n", slo);
+    scene.place.write("stream-down.yaml", &document);
+    scene
+}
+
+/// Runs the binary with both secrets set, one of them through a file.
+async fn with_secrets(place: &Place, args: &[&str]) -> Ended {
+    let file = place.write("key.txt", &format!("{FILED}\n"));
+    let mut command = place.command(args);
+    command
+        .env("CHAOS_SECRET_TOKEN", VALUE)
+        .env("CHAOS_SECRET_KEY_FILE", file);
+    let ended = Running::of(command).ended().await;
+    std::fs::remove_file(place.path("key.txt")).unwrap();
+    ended
+}
+
+/// Asserts that neither what was said nor any file that is left holds a value.
+#[track_caller]
+fn assert_hidden(place: &Place, ended: &Ended) {
+    for value in [VALUE, FILED] {
+        let said = format!("{}\n{}", ended.stdout, ended.stderr);
+        assert!(!said.contains(value), "{said}");
+        for (path, bytes) in files_in(&place.state(), Path::new("")) {
+            let held = bytes
+                .windows(value.len())
+                .any(|window| window == value.as_bytes());
+            assert!(!held, "{} holds a secret", path.display());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_secret_is_named_in_what_is_shown_and_kept_and_its_value_is_nowhere() {
+    let scene = scene().await;
+    let place = &scene.place;
+    let planned = with_secrets(place, &["plan", "-q", "stream-down.yaml"]).await;
+    let planned = planned.exits(0);
+    assert_hidden(place, &planned);
+    let plan = planned.stdout.trim().to_owned();
+    approve(place, &plan);
+    for args in [
+        &["plan", "stream-down.yaml"][..],
+        &["plan", "-o", "json", "stream-down.yaml"],
+        &["plan", "-o", "yaml", "stream-down.yaml"],
+        &["show", &plan],
+        &["run", &plan, "-o", "json", "-v"],
+        &["runs"],
+        &["report", "last", "-o", "json"],
+        &["report", "last"],
+    ] {
+        let ended = with_secrets(place, args).await;
+        assert_hidden(place, &ended);
+        if args.contains(&"yaml") || args.contains(&"json") && args[0] == "plan" {
+            let ended = ended.exits(0).prints("${secret:TOKEN}");
+            assert_hidden(place, &ended.prints("key ${secret:KEY}"));
+        }
+    }
+    assert!(!files_in(&place.state(), Path::new("")).is_empty());
+}
+
+#[tokio::test]
+async fn a_secret_that_is_not_set_is_told_at_its_place_before_anybody_is_asked() {
+    let scene = scene().await;
+    let asked = scene.target.seen().len();
+    for command in ["plan", "run"] {
+        let ended = scene.place.chaos(&[command, "stream-down.yaml"]).await;
+        let ended = ended
+            .exits(2)
+            .tells("stream-down.yaml cannot be used: 2 problems")
+            .tells("the secret `TOKEN` is not set")
+            .tells("set CHAOS_SECRET_TOKEN, or CHAOS_SECRET_TOKEN_FILE to the path of")
+            .tells("the secret `KEY` is not set");
+        // The very place, and a secret that is named twice is missed once.
+        assert!(
+            ended.stderr.contains("stream-down.yaml:11:28"),
+            "{}",
+            ended.stderr
+        );
+        assert_eq!(ended.stderr.matches("`KEY` is not set").count(), 1);
+    }
+    assert_eq!(scene.target.seen().len(), asked);
+    assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+    assert!(!scene.place.state().exists());
+}
+
+#[tokio::test]
+async fn a_secret_that_no_header_can_carry_is_refused_without_saying_it() {
+    let scene = scene().await;
+    for (value, words) in [
+        ("", "the secret `TOKEN` is empty"),
+        ("two\nlines", "the secret `TOKEN` holds a line break"),
+    ] {
+        let file = scene.place.write("token.txt", value);
+        let mut command = scene.place.command(&["plan", "stream-down.yaml"]);
+        command
+            .env("CHAOS_SECRET_TOKEN_FILE", &file)
+            .env("CHAOS_SECRET_KEY", FILED);
+        let ended = Running::of(command).ended().await.exits(2).tells(words);
+        assert!(!ended.stderr.contains("two"), "{}", ended.stderr);
+    }
+    let mut command = scene.place.command(&["plan", "stream-down.yaml"]);
+    command
+        .env("CHAOS_SECRET_TOKEN_FILE", "/nowhere/token")
+        .env("CHAOS_SECRET_KEY", FILED);
+    let ended = Running::of(command).ended().await.exits(2);
+    ended.tells("the secret in /nowhere/token cannot be read");
+}
