@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use chaos_gameday::clients::Clients;
 use chaos_gameday::metrics::{
-    Access, Metric, MetricSource, MetricSpecs, PrometheusSpec, SourceSetup, Sources,
+    Access, Metric, MetricSource, MetricSpecs, PrometheusSpec, SourceSetup, Sources, WallClock,
 };
 use chaos_gameday::model::problem::Problem;
 use chaos_gameday::model::rehearsal::{Now, Rehearsal};
@@ -22,6 +22,7 @@ use chaos_gameday::model::sample::{Reading, SloState};
 use chaos_gameday::model::secret::{Secret, Secrets};
 use chaos_gameday::model::slo::{Reaction, Slo};
 use chaos_gameday::model::units::Span;
+use chaos_gameday::run::Clock;
 
 /// Long enough for any machine.
 const PATIENT: Span = Span::from_secs(20);
@@ -53,6 +54,7 @@ fn source(spec: PrometheusSpec) -> Result<Arc<dyn MetricSource>, Problem> {
         secrets: Secrets::new(BTreeMap::from(secrets)),
         tag: "run-1".to_owned(),
         this_program: PathBuf::from("/no/such/chaos"),
+        clock: WallClock::set_to(Clock::wall()),
     };
     let specs = MetricSpecs {
         prometheus: Some(spec),
