@@ -32,8 +32,8 @@ pub(super) fn nothing(window: &Window, query: &Query, now_ms: i64) -> String {
         return "no page has been read yet".to_owned();
     }
     let reads = |selector| window.concerned(selector).map(|page| page.reads).max();
-    let mut ranged = query.selectors.iter().filter(|one| one.range.is_some());
-    if ranged.any(|selector| reads(selector) == Some(1)) {
+    let mut comparing = query.selectors.iter().filter(|one| one.least > 1);
+    if comparing.any(|selector| reads(selector) == Some(1)) {
         return "one read of the page so far, a rate needs two".to_owned();
     }
     for selector in &query.selectors {
@@ -42,7 +42,7 @@ pub(super) fn nothing(window: &Window, query: &Query, now_ms: i64) -> String {
             return missing(window, selector);
         }
         if let Some(range) = selector.range
-            && found.iter().all(|samples| *samples < 2)
+            && found.iter().all(|samples| *samples < selector.least)
         {
             return format!(
                 "`{}[{range}]` holds fewer than two samples",
