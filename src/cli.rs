@@ -118,6 +118,14 @@ pub struct VariableArgs {
     pub files: Vec<PathBuf>,
 }
 
+/// How far back SLOs are looked at while a plan is made.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RehearsalArgs {
+    /// Ask what the SLOs would have done over so much of the past; 0s asks only for now [default: 6h]
+    #[arg(long, value_name = "DURATION")]
+    pub rehearse: Option<Span>,
+}
+
 /// The embedded sandbox for one run.
 #[derive(Debug, Clone, Args)]
 pub struct OwnSandboxArgs {
@@ -202,6 +210,9 @@ pub struct PlanArgs {
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub variables: VariableArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub rehearsal: RehearsalArgs,
     /// Form of what is printed
     #[arg(short, long, value_name = "FORM", default_value = "text")]
     pub output: PlanForm,
@@ -252,6 +263,9 @@ pub struct RunArgs {
     pub variables: VariableArgs,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub rehearsal: RehearsalArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub sandbox: OwnSandboxArgs,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
@@ -279,7 +293,7 @@ pub struct ReplayArgs {
     #[arg(add = ArgValueCompleter::new(completing::runs))]
     pub run: String,
     /// Play the recording through the live view; nothing is touched
-    #[arg(long, conflicts_with_all = ["sandbox", "flags", "files"])]
+    #[arg(long, conflicts_with_all = ["sandbox", "flags", "files", "rehearse"])]
     pub view: bool,
     /// How fast to play it: 0.5, 10, max
     #[arg(long, value_name = "TIMES", default_value = "1", requires = "view")]
@@ -287,6 +301,9 @@ pub struct ReplayArgs {
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub variables: VariableArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub rehearsal: RehearsalArgs,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub sandbox: OwnSandboxArgs,

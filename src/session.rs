@@ -1,13 +1,17 @@
-//! Joins a run to its journal and its views: the journal first, then the views.
+//! Joins a run to its journal, its views and the person at the keyboard: the journal first, then the
+//! views.
 //!
-//! Views live on a thread of their own, so that a slow terminal never holds the engine up.
+//! Views live on a thread of their own, so that a slow terminal never holds the engine up; so does the
+//! reading of keys.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+mod keyboard;
+mod showing;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::faults::FaultDriver;
@@ -19,8 +23,10 @@ use crate::model::state::RunState;
 use crate::run::{Clock, Input, Operator, Runner, Settlement, Sink, Timing, operator, rescue};
 use crate::view::View;
 
-/// Between two redraws while nothing happens.
-const TICK: Duration = Duration::from_millis(100);
+use keyboard::Reading;
+use showing::{Board, Showing};
+
+pub use keyboard::Keyboard;
 
 /// How long the last words may wait for a reader that does not read.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -28,20 +34,13 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// The journal and the views of one run.
 struct Session {
     journal: Journal,
-    views: Sender<Record>,
-    /// What is known so far, for whoever has to undo when the engine died and the journal is gone.
-    known: Arc<Mutex<RunState>>,
+    views: Showing,
 }
 
 impl Sink for Session {
     fn record(&mut self, record: &Record) -> Result<(), Problem> {
         let written = self.journal.append(record, record.event.durability());
-        self.known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .apply(record);
-        // A view that is gone loses its view; the evidence doesn't depend on it.
-        let _ = self.views.send(record.clone());
+        self.views.record(record);
         written
     }
 }
@@ -52,6 +51,8 @@ pub struct Stage {
     pub journal: Journal,
     /// What a person sees.
     pub view: Box<dyn View>,
+    /// Who may press keys meanwhile; `None`: nobody, and the terminal's mode is left alone.
+    pub keyboard: Option<Keyboard>,
     /// The run's clock.
     pub clock: Clock,
 }
@@ -87,22 +88,25 @@ pub async fn execute(
 ) -> Result<Executed, Problem> {
     let (own, inputs) = operator();
     let listening = listen_to_signals(&own)?;
-    let known = Arc::new(Mutex::new(RunState::default()));
-    let (views, records) = channel();
-    let shown = show_on_a_thread(stage.view, stage.clock, records)?;
+    // What is known so far, also for whoever has to undo when the engine died and the journal is gone.
+    let board = Arc::new(Board::default());
+    let (views, shown) = showing::on_a_thread(stage.view, stage.clock, &board)?;
+    let begin = |keyboard| Reading::begin(keyboard, &own, &views, &board, stage.clock);
+    let reading = stage.keyboard.map(begin).transpose()?;
     let session = Box::new(Session {
         journal: stage.journal,
         views,
-        known: Arc::clone(&known),
     });
     let run = tokio::spawn(runner.execute(session, own, inputs));
     let settlement = match run.await {
         Ok(settlement) => settlement,
         Err(died) => {
-            let state = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let state = board.known().state.clone();
             undo_for_the_dead(state, &drivers, timing, &died.to_string()).await
         }
     };
+    // Before the last words: what is typed from now on is for the shell.
+    drop(reading);
     // The thread ends by itself once the session is gone, unless nobody reads what it writes.
     let screen = match tokio::time::timeout(LAST_WORDS, shown).await {
         Ok(_) => Screen::Read,
@@ -134,44 +138,6 @@ async fn undo_for_the_dead(
         evidence: None,
         state,
     }
-}
-
-/// Starts the thread of the views; what comes back resolves when it has shown the last of it.
-fn show_on_a_thread(
-    view: Box<dyn View>,
-    clock: Clock,
-    records: Receiver<Record>,
-) -> Result<oneshot::Receiver<()>, Problem> {
-    let (done, shown) = oneshot::channel();
-    std::thread::Builder::new()
-        .name("view".to_owned())
-        .spawn(move || {
-            show(view, clock, &records);
-            // Whoever no longer waits for it has left already.
-            let _ = done.send(());
-        })
-        .map_err(|why| {
-            Problem::new(
-                ProblemKind::Unexpected,
-                format!("no thread for the view: {why}"),
-            )
-        })?;
-    Ok(shown)
-}
-
-fn show(mut view: Box<dyn View>, clock: Clock, records: &Receiver<Record>) {
-    let mut state = RunState::default();
-    loop {
-        match records.recv_timeout(TICK) {
-            Ok(record) => {
-                state.apply(&record);
-                view.show(&record, &state);
-            }
-            Err(RecvTimeoutError::Timeout) => view.tick(clock.elapsed_ms(), &state),
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-    }
-    view.finish(&state);
 }
 
 /// Waits for the first signal that would kill the process.
@@ -213,21 +179,32 @@ fn listen_to_signals(operator: &Operator) -> Result<Vec<JoinHandle<()>>, Problem
         kind(signal_hook::consts::SIGTSTP),
         freeze,
     )?);
+    stay_awake_in_the_background()?;
     let limit = Input::Warning("a file reached its size limit");
     tasks.push(listen(operator, kind(signal_hook::consts::SIGXFSZ), limit)?);
     Ok(tasks)
 }
 
+/// A job in the background that reads from its terminal, or writes to it against `stty tostop`, would
+/// be stopped, with its fault in. With a handler that does nothing the call waits instead, and the run
+/// goes on.
+fn stay_awake_in_the_background() -> Result<(), Problem> {
+    for number in [signal_hook::consts::SIGTTIN, signal_hook::consts::SIGTTOU] {
+        let nobody_looks = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(number, nobody_looks).map_err(|why| deaf(number, &why))?;
+    }
+    Ok(())
+}
+
+fn deaf(number: i32, why: &std::io::Error) -> Problem {
+    Problem::new(
+        ProblemKind::Unexpected,
+        format!("signal {number} cannot be listened to: {why}"),
+    )
+}
+
 fn listen(operator: &Operator, kind: SignalKind, input: Input) -> Result<JoinHandle<()>, Problem> {
-    let mut arrivals = signal(kind).map_err(|why| {
-        Problem::new(
-            ProblemKind::Unexpected,
-            format!(
-                "signal {} cannot be listened to: {why}",
-                kind.as_raw_value()
-            ),
-        )
-    })?;
+    let mut arrivals = signal(kind).map_err(|why| deaf(kind.as_raw_value(), &why))?;
     let operator = operator.clone();
     Ok(tokio::spawn(async move {
         while arrivals.recv().await.is_some() {

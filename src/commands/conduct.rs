@@ -24,7 +24,7 @@ use crate::plan::Plan;
 use crate::policy::{self, Admission, AdmittedPlan, OwnSandbox};
 use crate::run::{Clock, Gauge, Kit, Runner, Settlement, Timing};
 use crate::sandbox::Sandbox;
-use crate::session::{self, Executed, Screen, Stage};
+use crate::session::{self, Executed, Keyboard, Screen, Stage};
 use crate::view::prompt::{self, Answer};
 use crate::view::{self, Shape};
 
@@ -104,9 +104,14 @@ pub(super) async fn conduct(
     let kit = gauge(kit, admitted.plan())?;
     let timing = kit.timing;
     let folder = store.create_run(&run, &text)?;
+    let shape = shape(conduct.args.output);
     let stage = Stage {
         journal: open_journal(&folder, &run, &admitted, clock)?,
-        view: view::view(shape(conduct.args.output), &desk.printer),
+        view: view::view(shape, &desk.printer),
+        keyboard: view::keyboard(shape, &desk.printer).map(|terminal| Keyboard {
+            person: desk.settings.person.clone(),
+            terminal,
+        }),
         clock,
     };
     let replay_of = admitted.plan().replay_of.clone();

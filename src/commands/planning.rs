@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use super::Desk;
+use crate::cli::RehearsalArgs;
 use crate::clients::Clients;
 use crate::error::Failure;
-use crate::metrics::{SourceSetup, WallClock};
+use crate::metrics::{SourceSetup, Sources, WallClock};
 use crate::model::ids::{Digest, RunId};
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::units::Span;
 use crate::plan::{
     self, DocumentError, DocumentSource, Loaded, Plan, Resolution, Source, Spans, StoredPlan,
-    Variables, load_experiment, parse_flag, read_source, read_variable_file, resolve,
+    Variables, load_experiment, parse_flag, read_source, read_variable_file, rehearse, resolve,
     unusable_secrets,
 };
 use crate::policy::{self, Facts, Finding, OwnSandbox, Policy, Severity};
@@ -37,19 +39,6 @@ impl Planned {
     }
 }
 
-/// The denial, each finding at its place in the document.
-fn denied_at(source: &Source, spans: &Spans, findings: Vec<Finding>) -> Failure {
-    let denied = findings
-        .into_iter()
-        .filter(|finding| finding.severity == Severity::Deny);
-    let placed = denied.map(|finding| {
-        let message = format!("{} ({})", finding.message, finding.rule);
-        let problem = Problem::new(ProblemKind::Refused, message).hint(finding.way_out);
-        (finding.place, problem)
-    });
-    Failure::DeniedAt(Box::new(DocumentError::at_places(source, spans, placed)))
-}
-
 /// Nothing, or the denial with every finding that denies.
 pub(super) fn undenied(findings: &[Finding]) -> Result<(), Failure> {
     let denied: Vec<Finding> = findings
@@ -63,15 +52,60 @@ pub(super) fn undenied(findings: &[Finding]) -> Result<(), Failure> {
     Err(Failure::Denied(denied))
 }
 
+/// What the policy says about a plan, unless it denies it: then the denial, each finding at its place
+/// in the document.
+fn admissible(
+    plan: &Plan,
+    policy: &Policy,
+    draft: &Draft<'_>,
+    spans: &Spans,
+) -> Result<Vec<Finding>, Failure> {
+    let findings = judge(plan, policy, draft.sandbox);
+    let denied: Vec<_> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Deny)
+        .map(|finding| {
+            let message = format!("{} ({})", finding.message, finding.rule);
+            let problem = Problem::new(ProblemKind::Refused, message).hint(&finding.way_out);
+            (finding.place.clone(), problem)
+        })
+        .collect();
+    if denied.is_empty() {
+        return Ok(findings);
+    }
+    let error = DocumentError::at_places(draft.source, spans, denied);
+    Err(Failure::DeniedAt(Box::new(error)))
+}
+
+/// Whether the SLOs are asked what they read before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Now, and over so much of the past.
+    Back(Span),
+    /// Not at all: what was approved was seen with it.
+    Nowhere,
+}
+
+impl Look {
+    /// Long enough for what comes and goes with the hours, short enough for any server to answer.
+    const USUALLY: Span = Span::from_secs(6 * 3_600);
+
+    /// What was typed.
+    pub(super) fn asked(args: &RehearsalArgs) -> Self {
+        Self::Back(args.rehearse.unwrap_or(Self::USUALLY))
+    }
+}
+
 /// Where a plan comes from.
 pub(super) struct Draft<'a> {
     pub(super) source: &'a Source,
     pub(super) variables: Variables,
     pub(super) sandbox: Option<&'a OwnSandbox>,
     pub(super) replay_of: Option<RunId>,
+    pub(super) look: Look,
 }
 
-/// Loads, resolves and judges; writes nothing anywhere.
+/// Loads, resolves, rehearses and judges; writes nothing anywhere.
 pub(super) async fn make(
     desk: &Desk,
     clients: &Clients,
@@ -88,7 +122,7 @@ pub(super) async fn make(
         requester: desk.settings.person.clone(),
         now: Clock::wall(),
         policy: policy.identity(),
-        replay_of: draft.replay_of,
+        replay_of: draft.replay_of.clone(),
     };
     let Loaded {
         experiment,
@@ -97,17 +131,18 @@ pub(super) async fn make(
     } = loaded;
     let unresolved = plan::draft(experiment, source, used, with);
     // What the document alone forbids is forbidden before anybody is asked anything.
-    let findings = judge(&unresolved, &policy, draft.sandbox);
-    if undenied(&findings).is_err() {
-        return Err(denied_at(draft.source, &spans, findings));
-    }
+    admissible(&unresolved, &policy, &draft, &spans)?;
     let missing = unusable_secrets(&unresolved.experiment.metrics, &desk.settings.secrets);
     if !missing.is_empty() {
         let error = DocumentError::at_places(draft.source, &spans, missing);
         return Err(Failure::Document(Box::new(error)));
     }
     let plan = resolve(unresolved, clients).await?;
-    let findings = judge(&plan, &policy, draft.sandbox);
+    let plan = match draft.look {
+        Look::Nowhere => plan,
+        Look::Back(over) => rehearsed(desk, clients, plan, over).await?,
+    };
+    let findings = admissible(&plan, &policy, &draft, &spans)?;
     Ok(Planned {
         stored: StoredPlan::lock(plan)?,
         findings,
@@ -115,7 +150,19 @@ pub(super) async fn make(
     })
 }
 
-/// What the sources of a plan or of a run need; `tag` is the id of either.
+/// The plan with what its SLOs read before the run.
+async fn rehearsed(
+    desk: &Desk,
+    clients: &Clients,
+    plan: Plan,
+    over: Span,
+) -> Result<Plan, Failure> {
+    let setup = source_setup(desk, "rehearsal".to_owned(), clients)?;
+    let sources = Sources::new(&plan.experiment.metrics, &setup)?;
+    Ok(rehearse(plan, &sources, over).await?)
+}
+
+/// What the sources of a rehearsal or of a run need; `tag` names either.
 pub(super) fn source_setup(
     desk: &Desk,
     tag: String,

@@ -2,7 +2,7 @@
 
 use super::Desk;
 use super::conduct::{self, Conduct, Conducted};
-use super::planning::{self, Draft};
+use super::planning::{self, Draft, Look};
 use super::{report, run};
 use crate::cli::{Form, ReplayArgs};
 use crate::clients::Clients;
@@ -38,6 +38,7 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
         variables,
         sandbox: own.as_ref(),
         replay_of: Some(entry.id.clone()),
+        look: Look::asked(&args.rehearsal),
     };
     let planned = planning::make(desk, &clients, draft).await?;
     shown::talk_differences(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Desk;
 use super::conduct::{self, Conduct};
-use super::planning::{self, Draft, Planned};
+use super::planning::{self, Draft, Look, Planned};
 use super::replay;
 use crate::cli::{App, ConductArgs, Form, OwnSandboxArgs, RunArgs, VariableArgs};
 use crate::clients::Clients;
@@ -38,6 +38,7 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
                 variables,
                 sandbox: own.as_ref(),
                 replay_of: None,
+                look: Look::asked(&args.rehearsal),
             };
             let planned = planning::make(desk, &clients, draft).await?;
             present(desk, &planned, &args.conduct)?;
@@ -57,12 +58,13 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
 /// A plan is run as it was approved: flags that would have made it another one are not passed over.
 fn refuse_changes(plan: &PlanId, args: &RunArgs) -> Result<(), Problem> {
     let VariableArgs { flags, files } = &args.variables;
-    if flags.is_empty() && files.is_empty() && !args.sandbox.sandbox {
+    let changes = !flags.is_empty() || !files.is_empty() || args.sandbox.sandbox;
+    if !changes && args.rehearsal.rehearse.is_none() {
         return Ok(());
     }
     Err(Problem::new(
         ProblemKind::Invalid,
-        format!("{plan} is a plan, which is run as it is: --var, --var-file and --sandbox make another one"),
+        format!("{plan} is a plan, which is run as it is: --var, --var-file, --rehearse and --sandbox make another one"),
     )
     .hint("give them to `chaos plan FILE` or `chaos run FILE`"))
 }
@@ -72,7 +74,7 @@ fn named_plan(what: &str) -> Option<PlanId> {
     what.parse().ok().filter(|_| !Path::new(what).exists())
 }
 
-/// Shows a plan to the person who will be asked, and saves it, unless it is denied.
+/// Shows a plan to the person who will be asked, and saves it.
 pub(super) fn present(
     desk: &Desk,
     planned: &Planned,
@@ -89,7 +91,6 @@ pub(super) fn present(
         Form::Text => shown::talk(&desk.printer, &planned.stored, &planned.findings),
         Form::Json => {}
     }
-    planned.undenied()?;
     desk.store()?
         .save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
     Ok(())
@@ -105,6 +106,7 @@ async fn approved(desk: &Desk, clients: &Clients, plan: &PlanId) -> Result<Plann
         variables: Variables::recorded(&stored.plan.variables),
         sandbox: None,
         replay_of: stored.plan.replay_of.clone(),
+        look: Look::Nowhere,
     };
     warn_if_edited(desk, &source);
     let now = planning::make(desk, clients, draft).await?;
@@ -112,7 +114,11 @@ async fn approved(desk: &Desk, clients: &Clients, plan: &PlanId) -> Result<Plann
     if !drift.is_empty() {
         return Err(Failure::Drift(drift));
     }
-    Ok(Planned { stored, ..now })
+    Ok(Planned {
+        findings: planning::judge(&stored.plan, &now.policy, None),
+        stored,
+        policy: now.policy,
+    })
 }
 
 /// A plan holds its document; what became of the file since then is not looked at, and that is said.

@@ -176,6 +176,7 @@ mod tests {
             elapsed_ms: 0,
             event: Event::Noted {
                 text: "words".to_owned(),
+                by: None,
             },
         };
         let full = journal.append(&record, Durability::Flushed);

@@ -235,7 +235,7 @@ pub struct SourceSetup {
     /// these brought along.
     pub clients: Clients,
     /// Starts every request id of the traffic generator, so that no two runs share an id: the run's
-    /// id, or the plan's while it is rehearsed.
+    /// id. Nothing is sent for a rehearsal.
     pub tag: String,
     /// What the document's `${secret:NAME}` stand for.
     pub secrets: Secrets,

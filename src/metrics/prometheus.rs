@@ -5,8 +5,10 @@
 
 mod api;
 mod envelope;
+mod freshness;
 mod reading;
 mod refusal;
+mod rehearsal;
 mod staleness;
 pub(super) mod transport;
 mod trouble;
@@ -24,6 +26,7 @@ use crate::model::slo::Slo;
 use crate::model::traffic::TrafficSummary;
 use crate::model::units::Span;
 use api::Api;
+use rehearsal::Question;
 use staleness::Staleness;
 use trouble::Trouble;
 
@@ -108,16 +111,26 @@ impl MetricSource for Prometheus {
         &'a self,
         slo: &'a Slo,
         metric: &'a Metric,
-        _over: Span,
+        over: Span,
     ) -> BoxFuture<'a, Rehearsal> {
-        Box::pin(async {
+        Box::pin(async move {
             let (now, warnings) = self.now(slo, metric).await;
-            Rehearsal {
+            let told = Rehearsal {
                 slo: slo.name.clone(),
                 now,
                 past: None,
                 freshness: None,
                 warnings,
+            };
+            match metric {
+                Metric::Prometheus(query) => {
+                    let question = Question { slo, query, over };
+                    rehearsal::complete(&self.api, question, told).await
+                }
+                Metric::Traffic(_)
+                | Metric::Command(_)
+                | Metric::Scrape(_)
+                | Metric::Simulated(_) => told,
             }
         })
     }

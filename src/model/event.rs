@@ -12,6 +12,7 @@ use super::judgement::Trip;
 use super::outcome::Outcome;
 use super::phase::{Phase, Trigger};
 use super::problem::Problem;
+use super::remark::Pause;
 use super::request::{Absence, Exchange, Proof, Purpose};
 use super::sample::{Reading, SloState};
 use super::slo::Reaction;
@@ -172,6 +173,21 @@ pub enum Event {
     Noted {
         /// The words.
         text: String,
+        /// Who; `None`: an older journal, which does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Person>,
+    },
+    /// A person marked this very moment, so that what lies between it and the fault can be measured.
+    Marked {
+        /// What happened: `alert fired`.
+        label: String,
+        /// Who saw it.
+        by: Person,
+    },
+    /// A person wants the run to wait before the next step, or no longer does.
+    PauseChosen {
+        /// Which of the two.
+        pause: Pause,
     },
     /// Something that a reader should know and that ends nothing.
     Warned {
@@ -202,7 +218,8 @@ pub enum Durability {
 }
 
 impl Event {
-    /// Arming, injecting, undoing and ending are synced; the rest is flushed.
+    /// Arming, injecting, undoing and ending are synced; the rest is flushed. A reason to end is
+    /// synced together with the phase that it leads to, so that the undo waits for one sync, not two.
     pub fn durability(&self) -> Durability {
         match self {
             Self::RunStarted { .. }
@@ -210,7 +227,6 @@ impl Event {
             | Self::InjectFailed { .. }
             | Self::Confirmed { .. }
             | Self::GoneChecked { .. }
-            | Self::Ending { .. }
             | Self::Settled { .. } => Durability::Synced,
             Self::PhaseEntered { phase, .. } => match phase {
                 Phase::Injecting | Phase::Undoing | Phase::Settled | Phase::Stuck => {
@@ -233,10 +249,13 @@ impl Event {
             | Self::Exchanged { .. }
             | Self::UndoFailed { .. }
             | Self::Recovered { .. }
+            | Self::Ending { .. }
             | Self::SignalReceived { .. }
             | Self::Asked { .. }
             | Self::Answered { .. }
             | Self::Noted { .. }
+            | Self::Marked { .. }
+            | Self::PauseChosen { .. }
             | Self::Warned { .. }
             | Self::TrafficStopped { .. } => Durability::Flushed,
         }

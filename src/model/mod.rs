@@ -14,6 +14,7 @@ pub mod outcome;
 pub mod phase;
 pub mod problem;
 pub mod rehearsal;
+pub mod remark;
 pub mod request;
 pub mod sample;
 pub mod secret;

@@ -2,8 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::judgement::{Judge, Trip, Verdict};
 use super::sample::{Reading, SloState};
+use super::slo::Slo;
 use super::units::Span;
+
+/// Into so many parts a history is cut at most.
+pub const MOST_PARTS: u64 = 60;
 
 /// The rehearsal of one SLO.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,10 +78,113 @@ pub struct Past {
 }
 
 impl Past {
+    /// Judges values of the past as a run judges its readings.
+    ///
+    /// They come oldest first, each with its milliseconds since the beginning of the time that is
+    /// looked at, about a `step` apart; one that is not finite is none. Each stands until the next
+    /// one comes, for a step at most, and never beyond the end; one that comes at the very end stands
+    /// for no time, but it may trip.
+    pub fn of(
+        slo: &Slo,
+        over: Span,
+        step: Span,
+        values: impl IntoIterator<Item = (u64, Option<f64>)>,
+    ) -> Self {
+        let mut fold = Fold::new(slo, over, step);
+        let mut values = values.into_iter().peekable();
+        while let Some((at_ms, value)) = values.next() {
+            let next_ms = values.peek().map_or(u64::MAX, |(next_ms, _)| *next_ms);
+            let until_ms = next_ms
+                .min(at_ms.saturating_add(step.as_millis()))
+                .min(over.as_millis());
+            let stands_ms = until_ms.saturating_sub(at_ms);
+            fold.take(at_ms, stands_ms, value.filter(|value| value.is_finite()));
+        }
+        fold.past
+    }
+
     /// Whether it had more than one value: an SLO that never moves cannot fail.
     pub fn moved(&self) -> bool {
         self.range.is_some_and(|(lowest, highest)| lowest < highest)
     }
+
+    /// For how long it had a value.
+    pub fn seen(&self) -> Span {
+        Span::from_millis(self.over.as_millis().saturating_sub(self.blind.as_millis()))
+    }
+}
+
+/// A past that is being made.
+struct Fold<'a> {
+    slo: &'a Slo,
+    judge: Judge,
+    past: Past,
+}
+
+impl<'a> Fold<'a> {
+    fn new(slo: &'a Slo, over: Span, step: Span) -> Self {
+        let steps = over.as_millis() / step.as_millis().max(1);
+        // No part is shorter than a step, or it would look blind that is only between two values.
+        let parts = steps.clamp(1, MOST_PARTS) as usize;
+        Self {
+            slo,
+            judge: Judge::default(),
+            past: Past {
+                over,
+                step,
+                trips: 0,
+                tripped: Span::ZERO,
+                breaching: Span::ZERO,
+                blind: Span::ZERO,
+                range: None,
+                history: vec![None; parts],
+            },
+        }
+    }
+
+    fn take(&mut self, at_ms: u64, stands_ms: u64, value: Option<f64>) {
+        let reading = value.map_or_else(
+            || Reading::NoData { why: String::new() },
+            Reading::from_number,
+        );
+        let verdict = self.judge.observe(self.slo, at_ms, &reading);
+        self.count(&verdict, stands_ms);
+        let Some(value) = value else { return };
+        let (lowest, highest) = self.past.range.unwrap_or((value, value));
+        self.past.range = Some((lowest.min(value), highest.max(value)));
+        let objective = self.slo.objective;
+        let part = self.part_at(at_ms);
+        if part.is_none_or(|worst| objective.is_worse(value, worst)) {
+            *part = Some(value);
+        }
+    }
+
+    fn count(&mut self, verdict: &Verdict, stands_ms: u64) {
+        let past = &mut self.past;
+        past.trips += u64::from(verdict.trip == Some(Trip::Breach));
+        match verdict.state {
+            SloState::Ok => {}
+            SloState::Breaching => {
+                lengthen(&mut past.breaching, stands_ms);
+                if verdict.streak_ms >= self.slo.patience.as_millis() {
+                    lengthen(&mut past.tripped, stands_ms);
+                }
+            }
+            SloState::NoData | SloState::SourceDown => lengthen(&mut past.blind, stands_ms),
+        }
+    }
+
+    fn part_at(&mut self, at_ms: u64) -> &mut Option<f64> {
+        let parts = self.past.history.len();
+        let over_ms = u128::from(self.past.over.as_millis().max(1));
+        let part = u128::from(at_ms) * parts as u128 / over_ms;
+        let last = parts - 1;
+        &mut self.past.history[usize::try_from(part).map_or(last, |part| part.min(last))]
+    }
+}
+
+fn lengthen(span: &mut Span, by_ms: u64) {
+    *span = Span::from_millis(span.as_millis() + by_ms);
 }
 
 /// How late the data behind an SLO is.
@@ -89,4 +197,14 @@ pub struct Freshness {
     pub interval: Option<Span>,
     /// The longest range that its query looks back over (`[30s]`).
     pub window: Option<Span>,
+}
+
+impl Freshness {
+    /// How late a change can be seen: until the next sample is taken, and until the range that the
+    /// query looks back over is full of it. `None`: unknown.
+    pub fn lateness(&self) -> Option<Span> {
+        let waited = self.interval.max(self.newest)?;
+        let window = self.window.unwrap_or_default();
+        Some(Span::from_millis(waited.as_millis() + window.as_millis()))
+    }
 }

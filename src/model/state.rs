@@ -12,6 +12,7 @@ use super::ids::{Digest, PlanId, RunId};
 use super::judgement::Trip;
 use super::outcome::Outcome;
 use super::phase::Phase;
+use super::remark::{Mark, Note, Pause, SinceFault};
 use super::request::{Absence, Proof};
 use super::sample::{Reading, SloState};
 use super::slo::{Reaction, Slo};
@@ -52,8 +53,12 @@ pub struct RunState {
     pub outcome: Option<Outcome>,
     /// Warnings, in order.
     pub warnings: Vec<String>,
-    /// What persons wrote down, with the run's milliseconds.
-    pub notes: Vec<(u64, String)>,
+    /// What persons wrote down.
+    pub notes: Vec<Note>,
+    /// The moments that persons marked.
+    pub marks: Vec<Mark>,
+    /// Whether the run will wait for a person before its next step.
+    pub pause: Pause,
     /// What the traffic generator counted.
     pub traffic: Option<TrafficSummary>,
     /// Milliseconds of the latest event.
@@ -133,7 +138,8 @@ pub struct StepRecord {
     pub confirmed_at_ms: Option<u64>,
     /// The latest answer to "is it in?".
     pub proof: Option<Proof>,
-    /// When the first rollback SLO tripped, and which.
+    /// When the first rollback SLO tripped, and which; also a breach that the fault began and that
+    /// lost its patience only after the hold.
     pub tripped: Option<StepTrip>,
     /// When the undo began.
     pub undoing_at_ms: Option<u64>,
@@ -168,10 +174,10 @@ impl StepRecord {
         Some(trip.at_ms.saturating_sub(self.confirmed_at_ms?))
     }
 
-    /// From the trip to the undo.
+    /// From the trip to the undo; `None` also where the hold was over before the trip.
     pub fn react_ms(&self) -> Option<u64> {
         let trip = self.tripped.as_ref()?;
-        Some(self.undoing_at_ms?.saturating_sub(trip.at_ms))
+        self.undoing_at_ms?.checked_sub(trip.at_ms)
     }
 
     /// From the undo to the fault seen gone.
@@ -216,6 +222,19 @@ impl RunState {
             outcome.meaning()
         } else {
             outcome.meaning_without_fault()
+        })
+    }
+
+    /// How long ago the latest fault was seen in; `None`: none was.
+    pub fn since_fault(&self, at_ms: u64) -> Option<SinceFault> {
+        let seen_in = self.steps.iter().enumerate().filter_map(|(step, found)| {
+            let confirmed_at_ms = found.confirmed_at_ms?;
+            Some((confirmed_at_ms, step))
+        });
+        let (confirmed_at_ms, step) = seen_in.max()?;
+        Some(SinceFault {
+            step,
+            after_ms: at_ms.saturating_sub(confirmed_at_ms),
         })
     }
 
@@ -298,6 +317,9 @@ impl RunState {
                 self.recovery_ms = Some(*after_ms);
             }
             Event::Ending { cause } => {
+                if let Cause::Breach { slo } = cause {
+                    self.step_tripped(slo, Trip::Breach, at_ms);
+                }
                 self.endings.push(cause.clone());
                 self.cause.get_or_insert_with(|| cause.clone());
             }
@@ -305,7 +327,18 @@ impl RunState {
                 self.outcome = Some(*outcome);
                 self.cause = Some(cause.clone());
             }
-            Event::Noted { text } => self.notes.push((at_ms, text.clone())),
+            Event::Noted { text, by } => self.notes.push(Note {
+                at_ms,
+                text: text.clone(),
+                by: by.clone(),
+            }),
+            Event::Marked { label, by } => self.marks.push(Mark {
+                at_ms,
+                label: label.clone(),
+                by: by.clone(),
+                since_fault: self.since_fault(at_ms),
+            }),
+            Event::PauseChosen { pause } => self.pause = *pause,
             Event::Warned { message } => self.warnings.push(message.clone()),
             Event::TrafficStopped { summary } => self.traffic = Some(summary.clone()),
             Event::Exchanged { .. }
@@ -336,9 +369,10 @@ impl RunState {
                     });
                 }
             }
+            // What was wished for has come; the next pause needs a wish of its own.
+            Phase::AwaitingGo => self.pause = Pause::No,
             Phase::Preflight
             | Phase::Between
-            | Phase::AwaitingGo
             | Phase::Preparing
             | Phase::Confirming
             | Phase::Observing
@@ -357,11 +391,22 @@ impl RunState {
     }
 
     fn tripped(&mut self, at_ms: u64, slo: &str, trip: Trip, reaction: Reaction) {
-        let Some(step) = self.step.filter(|_| reaction == Reaction::Rollback) else {
+        let under_way = self
+            .step
+            .and_then(|step| self.steps.get(step))
+            .is_some_and(|step| step.undoing_at_ms.is_none());
+        // After that only an end that is put down to it shows that the fault had begun it.
+        if under_way && reaction == Reaction::Rollback {
+            self.step_tripped(slo, trip, at_ms);
+        }
+    }
+
+    fn step_tripped(&mut self, slo: &str, trip: Trip, at_ms: u64) {
+        let Some(step) = self.step else {
             return;
         };
         self.with_step(step, |found| {
-            if found.injecting_at_ms.is_some() && found.undoing_at_ms.is_none() {
+            if found.injecting_at_ms.is_some() {
                 found.tripped.get_or_insert_with(|| StepTrip {
                     slo: slo.to_owned(),
                     trip,

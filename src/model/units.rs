@@ -372,12 +372,16 @@ impl FromStr for Objective {
             .find(|c: char| c == '%' || c.is_ascii_alphabetic())
             .unwrap_or(quantity.len());
         let (number, unit) = quantity.split_at(split);
-        let number = plain_number(number.trim())
-            .ok_or_else(|| wrong("there is no number after the comparator"))?;
+        let digits = number.trim();
+        let number =
+            plain_number(digits).ok_or_else(|| wrong("there is no number after the comparator"))?;
         let (threshold, unit) = match unit.trim() {
             "" => (number, Unit::Number),
-            "%" => (number / 100.0, Unit::Percent),
-            "ms" => (number / 1_000.0, Unit::Duration),
+            "%" => (shifted(digits, 2).unwrap_or(number / 100.0), Unit::Percent),
+            "ms" => (
+                shifted(digits, 3).unwrap_or(number / 1_000.0),
+                Unit::Duration,
+            ),
             "s" => (number, Unit::Duration),
             "m" => (number * 60.0, Unit::Duration),
             "h" => (number * 3_600.0, Unit::Duration),
@@ -398,6 +402,12 @@ fn plain_number(text: &str) -> Option<f64> {
         && body.chars().all(|c| c.is_ascii_digit() || c == '.')
         && body.starts_with(|c: char| c.is_ascii_digit());
     plain.then(|| text.parse().ok()).flatten()
+}
+
+/// A decimal number with its point moved to the left, exactly: dividing what was rounded already
+/// makes 0.6999… of 0.7 %, and seven errors in a thousand would miss `<= 0.7%`.
+fn shifted(digits: &str, places: u32) -> Option<f64> {
+    format!("{digits}e-{places}").parse().ok()
 }
 
 impl TryFrom<String> for Objective {
@@ -496,6 +506,28 @@ mod tests {
         }
         for bad in ["1%", "<", "< x", "< 1 parsec", "=< 1", "< 1e3", "< inf"] {
             assert!(bad.parse::<Objective>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_reading_that_equals_the_threshold_is_judged_by_the_comparator_alone() {
+        for tenths in 1..10_000_u32 {
+            let percent = format!("{}.{}%", tenths / 10, tenths % 10);
+            let millis = format!("{}.{}ms", tenths / 10, tenths % 10);
+            for (text, reading) in [
+                (percent, f64::from(tenths) / 1_000.0),
+                (millis, f64::from(tenths) / 10_000.0),
+            ] {
+                let holds = |comparator: &str| {
+                    let objective = format!("{comparator} {text}").parse::<Objective>();
+                    objective.map(|objective| objective.holds(reading))
+                };
+                assert_eq!(
+                    ["<", "<=", ">", ">=", "==", "!="].map(holds),
+                    [false, true, false, true, true, false].map(Ok),
+                    "{text}"
+                );
+            }
         }
     }
 

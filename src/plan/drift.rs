@@ -47,8 +47,8 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What differs in meaning between two plans: everything but who made them, when, and the text that
-/// the meaning was read from.
+/// What differs in meaning between two plans: everything but who made them, when, what the SLOs read
+/// at that time, and the text that the meaning was read from.
 pub fn differences(planned: &Plan, found: &Plan) -> Vec<Difference> {
     let mut all = Vec::new();
     let experiment = |plan: &Plan| serde_json::to_value(&plan.experiment).unwrap_or_default();

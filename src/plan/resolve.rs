@@ -15,6 +15,7 @@ use crate::model::approval::Person;
 use crate::model::brief::{Brief, StepBrief};
 use crate::model::ids::{Digest, Name, RunId};
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::rehearsal::Rehearsal;
 use crate::model::request::WorldIdentity;
 use crate::model::units::Span;
 
@@ -68,6 +69,10 @@ pub struct Plan {
     /// The run whose faults it repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<RunId>,
+    /// What the SLOs read when it was made, and over the past before that: what whoever approves it
+    /// goes by. Empty: nobody asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rehearsals: Vec<Rehearsal>,
 }
 
 /// Which policy.
@@ -122,6 +127,7 @@ pub fn draft(
         steps: Vec::new(),
         policy: with.policy,
         replay_of: with.replay_of,
+        rehearsals: Vec::new(),
     }
 }
 
@@ -165,6 +171,13 @@ impl Plan {
             }
         }
         worlds
+    }
+
+    /// The rehearsal of an SLO, if there was one.
+    pub fn rehearsal(&self, slo: &str) -> Option<&Rehearsal> {
+        self.rehearsals
+            .iter()
+            .find(|rehearsal| rehearsal.slo == slo)
     }
 
     /// The steps, each with how long its fault stays in.

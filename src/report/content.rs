@@ -46,6 +46,8 @@ pub struct Report {
     pub traffic: Option<TrafficSummary>,
     /// Warnings, in order.
     pub warnings: Vec<String>,
+    /// The moments that persons marked.
+    pub marks: Vec<Marked>,
     /// What persons wrote down.
     pub notes: Vec<Note>,
     /// What happened, without the single readings.
@@ -262,7 +264,7 @@ pub struct StepTimes {
     pub gone_ms: Option<u64>,
 }
 
-/// The trip that ended a step.
+/// The trip that ended a step, or came of a breach that its fault had begun.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepTripped {
@@ -330,6 +332,24 @@ pub struct Note {
     pub at_ms: u64,
     /// The words.
     pub text: String,
+    /// Who; `None`: the journal does not say.
+    pub by: Option<Person>,
+}
+
+/// A moment that a person marked: how long the alerts of the team took.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Marked {
+    /// When.
+    pub at_ms: u64,
+    /// What happened: `alert fired`.
+    pub label: String,
+    /// Who saw it.
+    pub by: Person,
+    /// The name of the step whose fault had gone in last.
+    pub step: Option<String>,
+    /// From that fault seen in to the mark.
+    pub after_fault_ms: Option<u64>,
 }
 
 /// An event worth reading.

@@ -8,13 +8,14 @@ use crate::model::decision::Cause;
 use crate::model::event::{Event, Record};
 use crate::model::judgement::Trip;
 use crate::model::phase::{Phase, Trigger};
+use crate::model::remark::Mark;
 use crate::model::request::{Absence, Exchange, Proof, Purpose};
 use crate::model::state::{RunState, SloRecord, StepRecord};
 
 use super::FORMAT;
 use super::content::{
-    Experiment, InPlace, Moment, Note, Recovery, RecoveryFate, Report, RunFacts, Sent, SloFate,
-    SloReport, StepFate, StepReport, StepTimes, StepTripped, TripMoment, Verdict,
+    Experiment, InPlace, Marked, Moment, Note, Recovery, RecoveryFate, Report, RunFacts, Sent,
+    SloFate, SloReport, StepFate, StepReport, StepTimes, StepTripped, TripMoment, Verdict,
 };
 use super::timeline;
 
@@ -126,6 +127,8 @@ impl Gathered {
             | Event::Asked { .. }
             | Event::Answered { .. }
             | Event::Noted { .. }
+            | Event::Marked { .. }
+            | Event::PauseChosen { .. }
             | Event::Warned { .. }
             | Event::TrafficStopped { .. }
             | Event::Settled { .. } => {}
@@ -180,12 +183,14 @@ impl Gathered {
             recovery: state.brief().map(|brief| recovery(state, brief)),
             traffic: state.traffic.clone(),
             warnings: state.warnings.clone(),
+            marks: state.marks.iter().map(|mark| marked(state, mark)).collect(),
             notes: state
                 .notes
                 .iter()
-                .map(|(at_ms, text)| Note {
-                    at_ms: *at_ms,
-                    text: text.clone(),
+                .map(|note| Note {
+                    at_ms: note.at_ms,
+                    text: note.text.clone(),
+                    by: note.by.clone(),
                 })
                 .collect(),
             timeline: self.timeline,
@@ -238,15 +243,26 @@ fn verdict(state: &RunState) -> Verdict {
     }
 }
 
+fn step_name(state: &RunState, step: usize) -> String {
+    let brief = state.brief().and_then(|brief| brief.steps.get(step));
+    brief.map_or_else(|| format!("step {}", step + 1), |brief| brief.name.clone())
+}
+
+fn marked(state: &RunState, mark: &Mark) -> Marked {
+    Marked {
+        at_ms: mark.at_ms,
+        label: mark.label.clone(),
+        by: mark.by.clone(),
+        step: mark.since_fault.map(|since| step_name(state, since.step)),
+        after_fault_ms: mark.since_fault.map(|since| since.after_ms),
+    }
+}
+
 fn in_place(state: &RunState) -> Vec<InPlace> {
-    let name = |step: usize| {
-        let brief = state.brief().and_then(|brief| brief.steps.get(step));
-        brief.map_or_else(|| format!("step {}", step + 1), |brief| brief.name.clone())
-    };
     state
         .in_place()
         .map(|(step, record)| InPlace {
-            step: name(step),
+            step: step_name(state, step),
             what: record.undo.as_ref().map_or_else(
                 || "unknown: its undo is not in the journal".to_owned(),
                 |undo| undo.summary(),

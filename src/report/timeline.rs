@@ -1,19 +1,20 @@
 //! Which events a reader of the report wants to see, and in which words.
 
-use crate::model::approval::{Approval, ApprovalMode};
+use crate::model::approval::{Approval, ApprovalMode, Person};
 use crate::model::event::{Event, Record};
 use crate::model::judgement::Trip;
 use crate::model::phase::Phase;
+use crate::model::remark::Pause;
 use crate::model::request::{Absence, Exchange, Proof, Purpose};
 use crate::model::sample::{Reading, SloState};
 use crate::model::state::RunState;
 
 use super::content::{Moment, MomentKind};
-use super::wording::after;
+use super::wording::{after, since_fault};
 
 /// The moment that an event makes of the run so far, if it is worth reading.
 pub(super) fn moment(before: &RunState, record: &Record) -> Option<Moment> {
-    let (kind, what) = words(before, &record.event)?;
+    let (kind, what) = words(before, record.elapsed_ms, &record.event)?;
     Some(Moment {
         at_ms: record.elapsed_ms,
         time: record.time,
@@ -22,7 +23,7 @@ pub(super) fn moment(before: &RunState, record: &Record) -> Option<Moment> {
     })
 }
 
-fn words(before: &RunState, event: &Event) -> Option<(MomentKind, String)> {
+fn words(before: &RunState, at_ms: u64, event: &Event) -> Option<(MomentKind, String)> {
     let step_name = |step: usize| step_name(before, step);
     let (kind, what) = match event {
         Event::RunStarted { requester, .. } => {
@@ -77,7 +78,19 @@ fn words(before: &RunState, event: &Event) -> Option<(MomentKind, String)> {
         Event::SignalReceived { signal } => (MomentKind::Person, format!("{signal} arrived")),
         Event::Asked { question } => (MomentKind::Person, format!("asked: {question}")),
         Event::Answered { answer } => (MomentKind::Person, format!("answered: {answer}")),
-        Event::Noted { text } => (MomentKind::Person, format!("note: {text}")),
+        Event::Noted { text, by } => (MomentKind::Person, noted(text, by.as_ref())),
+        Event::Marked { label, by } => {
+            let since = since_fault(before.since_fault(at_ms));
+            let what = format!("{by} marked \"{label}\", {since}");
+            (MomentKind::Person, what)
+        }
+        Event::PauseChosen { pause } => {
+            let what = match pause {
+                Pause::BeforeNextStep => "a person wants to be asked before the next step",
+                Pause::No => "a person no longer wants to be asked before the next step",
+            };
+            (MomentKind::Person, what.to_owned())
+        }
         Event::Warned { message } => (MomentKind::Trouble, format!("warning: {message}")),
         Event::Settled { outcome, .. } => (MomentKind::Run, outcome.word().to_owned()),
         Event::TicksMissed { .. } | Event::UndoRecorded { .. } | Event::TrafficStopped { .. } => {
@@ -85,6 +98,13 @@ fn words(before: &RunState, event: &Event) -> Option<(MomentKind, String)> {
         }
     };
     Some((kind, what))
+}
+
+fn noted(text: &str, by: Option<&Person>) -> String {
+    match by {
+        Some(by) => format!("note by {by}: {text}"),
+        None => format!("note: {text}"),
+    }
 }
 
 fn approved(approval: &Approval) -> (MomentKind, String) {

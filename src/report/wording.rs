@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::model::remark::SinceFault;
 use crate::model::units::Span;
 
 /// Text from outside, on one line and unable to steer a terminal: control characters and those that
@@ -54,6 +55,18 @@ pub(super) fn after(milliseconds: u64) -> String {
     match milliseconds {
         0 => "in under 1 ms".to_owned(),
         _ => format!("after {}", length(milliseconds)),
+    }
+}
+
+/// How long after the fault something happened.
+pub(super) fn since_fault(since: Option<SinceFault>) -> String {
+    match since {
+        None => "before any fault was in".to_owned(),
+        Some(since) => format!(
+            "{} after the fault of step {} went in",
+            length(since.after_ms),
+            since.step + 1
+        ),
     }
 }
 

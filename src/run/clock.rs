@@ -42,6 +42,11 @@ impl Clock {
         Span::of(self.origin.elapsed()).as_millis()
     }
 
+    /// Milliseconds from the start to this moment; 0 for one before it.
+    pub fn ms_at(&self, moment: Instant) -> u64 {
+        Span::of(moment.saturating_duration_since(self.origin)).as_millis()
+    }
+
     /// UTC of so many milliseconds after the start.
     pub fn at(&self, elapsed_ms: u64) -> Timestamp {
         let past = SignedDuration::from_millis(i64::try_from(elapsed_ms).unwrap_or(i64::MAX));

@@ -4,16 +4,17 @@
 use std::future::Future;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
 
-use super::engine::{Engine, Pause, Wish};
-use super::input::Input;
-use super::watch::Judged;
+use super::engine::{Engine, Wish};
+use super::input::{Input, ReadingTimes};
+use super::watch::{Judged, Times};
 use crate::model::decision::Cause;
 use crate::model::event::Event;
 use crate::model::phase::{Phase, Trigger};
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::remark::Pause;
 use crate::model::request::Proof;
 use crate::model::sample::Reading;
 
@@ -69,14 +70,45 @@ impl Engine {
                 Some(input) = self.inputs.recv() => self.absorb(input),
             }
         };
-        joined.map_err(|why| {
-            let problem =
-                Problem::new(ProblemKind::Unexpected, format!("a driver panicked: {why}"));
-            self.end(Cause::Bug {
-                why: problem.message.clone(),
-            });
-            problem
-        })
+        joined.map_err(|why| self.panicked(&why))
+    }
+
+    /// Spawns a question to the world and waits for its answer, taking inputs meanwhile. Once there is
+    /// a reason to end the run it gets so much more time and is then cut off: `None`. Nothing that
+    /// writes may be asked for like this.
+    pub(super) async fn finish_unless_ended<T, F>(
+        &mut self,
+        question: F,
+        grace: Duration,
+    ) -> Option<Result<T, Problem>>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let mut task: JoinHandle<T> = tokio::spawn(question);
+        let joined = loop {
+            if self.ending.is_some() {
+                break tokio::time::timeout(grace, &mut task).await.ok();
+            }
+            tokio::select! {
+                biased;
+                joined = &mut task => break Some(joined),
+                Some(input) = self.inputs.recv() => self.absorb(input),
+            }
+        };
+        if joined.is_none() {
+            task.abort();
+        }
+        Some(joined?.map_err(|why| self.panicked(&why)))
+    }
+
+    /// Ends the run for a bug of a driver.
+    fn panicked(&mut self, why: &JoinError) -> Problem {
+        let problem = Problem::new(ProblemKind::Unexpected, format!("a driver panicked: {why}"));
+        self.end(Cause::Bug {
+            why: problem.message.clone(),
+        });
+        problem
     }
 
     pub(super) fn absorb(&mut self, input: Input) {
@@ -84,12 +116,12 @@ impl Engine {
             Input::Sampled {
                 gauge,
                 reading,
-                took_ms,
+                times,
                 missed,
-            } => self.sampled(gauge, reading, took_ms, missed),
-            Input::Waiting { gauge, waited_ms } => {
-                let at_ms = self.recorder.elapsed_ms();
-                let judged = self.watch.waiting(gauge, at_ms, waited_ms);
+            } => self.sampled(gauge, reading, times, missed),
+            Input::Waiting { gauge, times } => {
+                let times = Times::by(self.recorder.clock(), times);
+                let judged = self.watch.waiting(gauge, times);
                 self.judged(judged);
             }
             Input::FaultSeen(seen) => self.seen = Some(seen),
@@ -99,22 +131,59 @@ impl Engine {
                 });
                 self.abort(signal.to_owned());
             }
-            Input::Abort { by } => self.abort(by),
-            Input::Pause => self.pause = Pause::BeforeNextStep,
-            Input::Go => {
-                self.pause = Pause::No;
-                if self.phase == Phase::AwaitingGo {
-                    self.record(Event::Answered {
-                        answer: "go".to_owned(),
+            Input::Abort { by } => {
+                if self.ending.is_some() {
+                    // The first reason counts; that somebody wanted it too is told all the same.
+                    self.record(Event::Ending {
+                        cause: Cause::Aborted { by: by.clone() },
                     });
-                    self.enter(Trigger::Go);
                 }
+                self.abort(by);
             }
+            Input::Pause => self.choose(Pause::BeforeNextStep),
+            Input::Go if self.phase == Phase::AwaitingGo => {
+                self.pause = Pause::No;
+                self.record(Event::Answered {
+                    answer: "go".to_owned(),
+                });
+                self.enter(Trigger::Go);
+            }
+            Input::Go => self.choose(Pause::No),
             Input::Warning(message) => self.record(Event::Warned {
                 message: message.to_owned(),
             }),
-            Input::Note(text) => self.record(Event::Noted { text }),
+            Input::Note { text, by } => self.record(Event::Noted { text, by: Some(by) }),
+            Input::Mark { label, by } => self.record(Event::Marked { label, by }),
         }
+    }
+
+    /// Takes a wish about the pause before the next step, if one comes.
+    fn choose(&mut self, pause: Pause) {
+        if pause == self.pause {
+            return;
+        }
+        if pause == Pause::BeforeNextStep && !self.is_a_step_to_come() {
+            self.record(Event::Warned {
+                message: "there is no next step to wait before".to_owned(),
+            });
+            return;
+        }
+        self.pause = pause;
+        self.record(Event::PauseChosen { pause });
+    }
+
+    fn is_a_step_to_come(&self) -> bool {
+        let begun = match self.phase {
+            Phase::Preflight | Phase::Baseline | Phase::Between | Phase::AwaitingGo => self.step,
+            Phase::Preparing
+            | Phase::Injecting
+            | Phase::Confirming
+            | Phase::Observing
+            | Phase::Undoing
+            | Phase::Verifying => self.step.map(|step| step + 1),
+            Phase::Recovering | Phase::Settled | Phase::Stuck => return false,
+        };
+        self.ending.is_none() && begun.unwrap_or(0) < self.runner.plan.plan().steps.len()
     }
 
     fn abort(&mut self, by: String) {
@@ -124,15 +193,15 @@ impl Engine {
         }
     }
 
-    fn sampled(&mut self, gauge: usize, reading: Reading, took_ms: u64, missed: u64) {
+    fn sampled(&mut self, gauge: usize, reading: Reading, times: ReadingTimes, missed: u64) {
         if missed > 0
             && let Some(gauge) = self.runner.kit.gauges.get(gauge)
         {
             let slo = gauge.slo.name.clone();
             self.record(Event::TicksMissed { slo, missed });
         }
-        let at_ms = self.recorder.elapsed_ms();
-        let judged = self.watch.take(gauge, at_ms, reading, took_ms);
+        let times = Times::by(self.recorder.clock(), times);
+        let judged = self.watch.take(gauge, times, reading);
         self.judged(judged);
     }
 

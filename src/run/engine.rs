@@ -21,6 +21,7 @@ use crate::model::ids::RunId;
 use crate::model::outcome::Outcome;
 use crate::model::phase::{Phase, Trigger};
 use crate::model::problem::Problem;
+use crate::model::remark::Pause;
 use crate::model::request::Proof;
 use crate::model::state::RunState;
 use crate::policy::AdmittedPlan;
@@ -114,15 +115,6 @@ pub(super) enum Wish {
     Leave,
 }
 
-/// Whether a person wants to be asked before the next step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pause {
-    /// Nobody said so.
-    No,
-    /// Somebody did.
-    BeforeNextStep,
-}
-
 impl Runner {
     /// A run of this plan; nothing happens before `execute`.
     pub fn new(plan: AdmittedPlan, run: RunId, requester: Person, kit: Kit) -> Self {
@@ -176,7 +168,9 @@ impl Engine {
             self.start_sources().await;
         }
         if self.ending.is_none() {
-            gauges = Some(gauges::watch_all(&self.runner.kit.gauges, &own));
+            // In the first half of the baseline, so that a slow answer still belongs to it.
+            let settle = self.runner.brief.baseline.as_duration() / 2;
+            gauges = Some(gauges::watch_all(&self.runner.kit.gauges, settle, &own));
             self.enter(Trigger::Begin);
             self.baseline().await;
             self.steps(&own).await;

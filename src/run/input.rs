@@ -1,7 +1,9 @@
 //! Everything that reaches a run from outside, in one queue.
 
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
+use crate::model::approval::Person;
 use crate::model::problem::Problem;
 use crate::model::request::Proof;
 use crate::model::sample::Reading;
@@ -15,8 +17,8 @@ pub enum Input {
         gauge: usize,
         /// What came back.
         reading: Reading,
-        /// How long it took, in milliseconds.
-        took_ms: u64,
+        /// When it was due, asked for and answered.
+        times: ReadingTimes,
         /// Readings that were due meanwhile and were left out.
         missed: u64,
     },
@@ -24,8 +26,8 @@ pub enum Input {
     Waiting {
         /// Which of the plan's SLOs.
         gauge: usize,
-        /// For how long, in milliseconds.
-        waited_ms: u64,
+        /// When it was due and asked for, and now.
+        times: ReadingTimes,
     },
     /// The world was asked whether the fault is still in.
     FaultSeen(Result<Proof, Problem>),
@@ -38,12 +40,35 @@ pub enum Input {
     },
     /// A person wants to be asked before the next step.
     Pause,
-    /// A person says go.
+    /// A person says go, or takes the wish to be asked back.
     Go,
     /// Something that a reader should know and that ends nothing.
     Warning(&'static str),
     /// A person writes something down.
-    Note(String),
+    Note {
+        /// The words.
+        text: String,
+        /// Who.
+        by: Person,
+    },
+    /// A person marks this very moment.
+    Mark {
+        /// What happened.
+        label: String,
+        /// Who saw it.
+        by: Person,
+    },
+}
+
+/// The times of a reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadingTimes {
+    /// The tick that it was due at.
+    pub due: Instant,
+    /// When it was asked for.
+    pub asked: Instant,
+    /// When its answer was there, or, while there is none, now.
+    pub answered: Instant,
 }
 
 /// The end of the queue that signals and persons hold.

@@ -17,6 +17,6 @@ mod watch;
 pub use clock::Clock;
 pub use engine::{Kit, Runner, Settlement, Timing};
 pub use gauges::Gauge;
-pub use input::{Input, Operator, operator};
+pub use input::{Input, Operator, ReadingTimes, operator};
 pub use recorder::Sink;
 pub use rescue::rescue;

@@ -68,6 +68,10 @@ impl Recorder {
         self.failure.as_ref()
     }
 
+    pub(super) fn clock(&self) -> Clock {
+        self.clock
+    }
+
     pub(super) fn elapsed_ms(&self) -> u64 {
         self.clock.elapsed_ms()
     }

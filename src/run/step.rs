@@ -18,6 +18,8 @@ use crate::model::undo::Undo;
 
 /// Between two attempts to see a fault in.
 const CONFIRM_PAUSE: Duration = Duration::from_millis(250);
+/// How long an undo may still wait for a look at the fault that is under way.
+const LAST_LOOK: Duration = Duration::from_millis(20);
 /// The first and the longest pause between two attempts to undo.
 const UNDO_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
@@ -39,7 +41,7 @@ impl Engine {
         let Some(mut work) = self.prepare(step).await else {
             return;
         };
-        self.watch.rearm();
+        self.watch.rearm(self.recorder.elapsed_ms());
         self.inject(&mut work).await;
         if self.phase == Phase::Confirming {
             self.confirm(&work).await;
@@ -188,23 +190,40 @@ impl Engine {
             .finish(async move { driver.confirm(&undo).await })
             .await
             .and_then(|answer| answer);
-        if let Ok(proof) = &seen {
+        self.note_sight(work, &seen);
+        seen
+    }
+
+    /// The same while nothing has ended the run; once something has, the undo does not wait for a
+    /// platform that is slow to answer. `None`: it was cut off.
+    async fn look_unless_ended(&mut self, work: &Work) -> Option<Result<Proof, Problem>> {
+        let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
+        // Only a reader may be cut off like this.
+        let seen = self
+            .finish_unless_ended(async move { driver.confirm(&undo).await }, LAST_LOOK)
+            .await?
+            .and_then(|answer| answer);
+        self.note_sight(work, &seen);
+        Some(seen)
+    }
+
+    fn note_sight(&mut self, work: &Work, seen: &Result<Proof, Problem>) {
+        if let Ok(proof) = seen {
             self.record(Event::Confirmed {
                 step: work.step,
                 proof: proof.clone(),
             });
         }
-        seen
     }
 
     async fn confirm(&mut self, work: &Work) {
         let deadline = Instant::now() + self.runner.kit.timing.confirm_within;
         loop {
-            let seen = self.look(work).await;
-            if self.ending.is_some() {
+            let seen = self.look_unless_ended(work).await;
+            let Some(seen) = seen.filter(|_| self.ending.is_none()) else {
                 self.enter(self.way_out());
                 return;
-            }
+            };
             if seen.as_ref().is_ok_and(Proof::is_complete) {
                 self.enter(Trigger::Confirmed);
                 return;
@@ -270,9 +289,10 @@ impl Engine {
 
     /// A hold counts only if the fault is still whole at its end.
     async fn leave_whole(&mut self, work: &Work) {
-        let lost = match self.look(work).await {
-            Ok(proof) => self.judge_proof(work.step, proof),
-            Err(problem) => Some(Cause::Unconfirmed {
+        let lost = match self.look_unless_ended(work).await {
+            None => None,
+            Some(Ok(proof)) => self.judge_proof(work.step, proof),
+            Some(Err(problem)) => Some(Cause::Unconfirmed {
                 why: problem.message,
             }),
         };

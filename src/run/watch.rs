@@ -1,9 +1,11 @@
 //! Judges readings as they arrive.
 
+use super::clock::Clock;
 use super::gauges::Gauge;
+use super::input::ReadingTimes;
 use crate::model::decision::Cause;
 use crate::model::event::Event;
-use crate::model::judgement::{Judge, Trip, Verdict};
+use crate::model::judgement::{Judge, Moment, Trip, Verdict};
 use crate::model::sample::{Reading, SloState};
 use crate::model::slo::{Reaction, Slo};
 use crate::model::units::Span;
@@ -11,6 +13,8 @@ use crate::model::units::Span;
 /// The SLOs of a run and the memory of each.
 pub(super) struct Watch {
     watched: Vec<Watched>,
+    /// What was asked for earlier says nothing about the fault that is in, or about to be.
+    armed_ms: u64,
 }
 
 struct Watched {
@@ -19,24 +23,53 @@ struct Watched {
     latest: Option<Latest>,
     /// When the latest reading that came back with a value was asked for.
     valued_ms: Option<u64>,
-    /// Whether the reading that is under way was already called blind.
-    overdue: Overdue,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Overdue {
-    No,
-    Told,
 }
 
 /// The latest reading of an SLO.
 #[derive(Debug, Clone)]
 struct Latest {
-    /// When it was asked for: what it says is about then.
-    asked_ms: u64,
-    at_ms: u64,
+    times: Times,
     state: SloState,
     reading: Reading,
+}
+
+/// The times of a reading in milliseconds of the run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    /// The tick that it was due at.
+    due_ms: u64,
+    /// When it was asked for: it says nothing about what came after that.
+    asked_ms: u64,
+    /// When its answer was there.
+    answered_ms: u64,
+}
+
+impl Times {
+    /// By the clock of the run.
+    pub(super) fn by(clock: Clock, times: ReadingTimes) -> Self {
+        Self {
+            due_ms: clock.ms_at(times.due),
+            asked_ms: clock.ms_at(times.asked),
+            answered_ms: clock.ms_at(times.answered),
+        }
+    }
+
+    fn took_ms(self) -> u64 {
+        self.answered_ms.saturating_sub(self.asked_ms)
+    }
+
+    /// What is judged by, when judging began at `armed_ms`.
+    fn moment(self, armed_ms: u64) -> Moment {
+        let about_ms = if self.asked_ms < armed_ms {
+            armed_ms
+        } else {
+            self.due_ms
+        };
+        Moment {
+            about_ms,
+            known_ms: self.answered_ms,
+        }
+    }
 }
 
 /// What one reading led to.
@@ -78,76 +111,74 @@ impl Watch {
                 judge: Judge::default(),
                 latest: None,
                 valued_ms: None,
-                overdue: Overdue::No,
             })
             .collect();
-        Self { watched }
+        Self {
+            watched,
+            armed_ms: 0,
+        }
     }
 
-    /// Forgets every streak: what a step is judged by begins with it.
-    pub(super) fn rearm(&mut self) {
+    /// Forgets every streak: what a step is judged by begins now.
+    pub(super) fn rearm(&mut self, now_ms: u64) {
+        self.armed_ms = now_ms;
         for watched in &mut self.watched {
             watched.judge = Judge::default();
         }
     }
 
-    /// Takes a reading that has just arrived.
-    pub(super) fn take(
-        &mut self,
-        gauge: usize,
-        at_ms: u64,
-        reading: Reading,
-        took_ms: u64,
-    ) -> Judged {
+    /// Takes a reading that has arrived.
+    pub(super) fn take(&mut self, gauge: usize, times: Times, reading: Reading) -> Judged {
+        let armed_ms = self.armed_ms;
         let Some(watched) = self.watched.get_mut(gauge) else {
             return Judged::nothing();
         };
-        let asked_ms = at_ms.saturating_sub(took_ms);
-        watched.overdue = Overdue::No;
         if reading.value().is_some() {
-            watched.valued_ms = Some(asked_ms);
+            watched.valued_ms = Some(times.asked_ms);
         }
-        let verdict = watched.judge.observe(&watched.slo, at_ms, &reading);
+        let moment = times.moment(armed_ms);
+        let verdict = if times.asked_ms < armed_ms && reading.value().is_some() {
+            // A value from before the fault is shown for what it is and held against nobody.
+            Verdict {
+                trip: None,
+                ..Judge::default().judge(&watched.slo, moment, &reading)
+            }
+        } else {
+            watched.judge.judge(&watched.slo, moment, &reading)
+        };
         watched.latest = Some(Latest {
-            asked_ms,
-            at_ms,
+            times,
             state: verdict.state,
             reading: reading.clone(),
         });
-        watched.judged(at_ms, reading, took_ms, verdict)
+        watched.judged(reading, times.took_ms(), verdict)
     }
 
-    /// Takes note that a reading has been under way for so long: after the patience for blindness it
-    /// is as good as none.
-    pub(super) fn waiting(&mut self, gauge: usize, at_ms: u64, waited_ms: u64) -> Judged {
+    /// Takes note that a reading is still under way.
+    pub(super) fn waiting(&mut self, gauge: usize, times: Times) -> Judged {
+        let moment = times.moment(self.armed_ms);
         let Some(watched) = self.watched.get_mut(gauge) else {
             return Judged::nothing();
         };
-        if waited_ms < watched.slo.blind_patience.as_millis() || watched.overdue == Overdue::Told {
+        let Some(verdict) = watched.judge.wait(&watched.slo, moment) else {
             return Judged::nothing();
-        }
-        watched.overdue = Overdue::Told;
+        };
         let reading = Reading::SourceDown {
-            why: format!("no answer for {}", Span::from_millis(waited_ms)),
+            why: format!("no answer for {}", Span::from_millis(times.took_ms())),
         };
-        let verdict = Verdict {
-            state: SloState::SourceDown,
-            streak_ms: waited_ms,
-            trip: Some(Trip::Blind),
-        };
-        watched.judged(at_ms, reading, waited_ms, verdict)
+        watched.judged(reading, times.took_ms(), verdict)
     }
 
     /// Whether every gate holds by a reading that was asked for at this time or later.
     pub(super) fn health(&self, asked_since_ms: u64) -> Health {
-        self.health_by(|_, latest| latest.asked_ms >= asked_since_ms)
+        self.health_by(|_, latest| latest.times.asked_ms >= asked_since_ms)
     }
 
     /// Whether every gate holds now, by a reading that is not too old for its cadence.
     pub(super) fn health_now(&self, now_ms: u64) -> Health {
         self.health_by(|slo, latest| {
-            let took_ms = latest.at_ms - latest.asked_ms;
-            now_ms.saturating_sub(latest.at_ms) <= 2 * slo.every.as_millis() + took_ms
+            let age_ms = now_ms.saturating_sub(latest.times.answered_ms);
+            age_ms <= 2 * slo.every.as_millis() + latest.times.took_ms()
         })
     }
 
@@ -198,7 +229,7 @@ impl Judged {
 }
 
 impl Watched {
-    fn judged(&self, at_ms: u64, reading: Reading, took_ms: u64, verdict: Verdict) -> Judged {
+    fn judged(&self, reading: Reading, took_ms: u64, verdict: Verdict) -> Judged {
         let slo = &self.slo;
         let mut events = vec![Event::Sampled {
             slo: slo.name.clone(),
@@ -219,10 +250,9 @@ impl Watched {
         });
         Judged {
             events,
-            trip: cause.map(|cause| Tripped {
-                cause,
-                began_ms: at_ms.saturating_sub(verdict.streak_ms),
-            }),
+            trip: cause
+                .zip(verdict.began_ms)
+                .map(|(cause, began_ms)| Tripped { cause, began_ms }),
         }
     }
 }

@@ -25,6 +25,15 @@ const WIDEST_VALUE: usize = 9;
 /// From this width on there is room to say which SLOs only record.
 const ROOMY: usize = 72;
 
+/// From this width on there is room for the worst value so far.
+const WIDE: usize = 110;
+
+/// From this width on there is room for what is read, behind the sparkline.
+const WIDEST: usize = 150;
+
+/// More of what is read is cut.
+const WIDEST_SOURCE: usize = 48;
+
 /// The words of one line.
 struct Gauge<'a> {
     record: &'a SloRecord,
@@ -32,6 +41,8 @@ struct Gauge<'a> {
     value: String,
     objective: String,
     state: String,
+    worst: String,
+    source: String,
 }
 
 /// The lines of all SLOs, or of the worst if there are more than rows.
@@ -148,6 +159,8 @@ struct Widths {
     value: usize,
     objective: usize,
     state: usize,
+    worst: usize,
+    source: usize,
 }
 
 impl Widths {
@@ -161,12 +174,16 @@ impl Widths {
             value: widest(|gauge| &gauge.value),
             objective: widest(|gauge| &gauge.objective).min(14),
             state: widest(|gauge| &gauge.state),
+            worst: widest(|gauge| &gauge.worst),
+            source: widest(|gauge| &gauge.source).min(WIDEST_SOURCE),
         }
     }
 
     /// Everything but the sparkline: the mark, the columns and the gaps between them.
     fn taken(&self) -> usize {
-        2 + self.name + self.value + self.objective + self.state + 4
+        let gap = |width: usize| if width > 0 { width + 1 } else { 0 };
+        let extra = gap(self.worst) + gap(self.source);
+        2 + self.name + self.value + self.objective + self.state + 4 + extra
     }
 }
 
@@ -175,12 +192,25 @@ fn gauge<'a>(record: &'a SloRecord, canvas: Canvas, words: fn(&SloRecord) -> Str
     if canvas.width >= ROOMY && !record.slo.is_gate() {
         state.push_str(" · only recorded");
     }
+    if record.missed > 0 {
+        state.push_str(&format!(" · {} late", record.missed));
+    }
+    let worst = record.worst.filter(|_| canvas.width >= WIDE);
+    let unit = record.slo.objective.unit();
     Gauge {
         record,
         name: sanitise(&record.slo.name),
-        value: value_words(record.slo.objective.unit(), record.reading.as_ref()),
+        value: value_words(unit, record.reading.as_ref()),
         objective: record.slo.objective.to_string(),
         state,
+        worst: worst.map_or_else(String::new, |worst| {
+            format!("worst {}", short_value(unit, worst))
+        }),
+        source: if canvas.width >= WIDEST {
+            sanitise(&record.slo.reads)
+        } else {
+            String::new()
+        },
     }
 }
 
@@ -193,17 +223,21 @@ fn line(gauge: &Gauge, widths: &Widths, canvas: Canvas) -> String {
     } else {
         String::new()
     };
-    format!(
-        "{} {} {} {} {} {}",
+    let mut parts = vec![
         tone.paint(state_mark(gauge.record.state), colour),
         cell(&gauge.name, widths.name, Tone::Plain, colour),
         tone.paint(&right(&gauge.value, widths.value), colour),
         cell(&gauge.objective, widths.objective, Tone::Quiet, colour),
         cell(&gauge.state, widths.state, tone, colour),
-        tone.paint(&spark, colour),
-    )
-    .trim_end()
-    .to_owned()
+    ];
+    if widths.worst > 0 {
+        parts.push(cell(&gauge.worst, widths.worst, Tone::Plain, colour));
+    }
+    if widths.source > 0 {
+        parts.push(cell(&gauge.source, widths.source, Tone::Quiet, colour));
+    }
+    parts.push(tone.paint(&spark, colour));
+    parts.join(" ").trim_end().to_owned()
 }
 
 /// What the SLOs that are not shown are doing.

@@ -4,10 +4,10 @@
 use crate::model::event::Record;
 use crate::model::state::RunState;
 
-use super::View;
 use super::closing;
 use super::printer::Printer;
 use super::sanitise::escape_unprintable;
+use super::{Backlog, View};
 
 /// Events as data.
 #[derive(Debug)]
@@ -29,6 +29,10 @@ impl View for JsonView {
     }
 
     fn tick(&mut self, _elapsed_ms: u64, _state: &RunState) {}
+
+    fn backlog(&self) -> Backlog {
+        Backlog::Every
+    }
 
     fn finish(&mut self, state: &RunState) {
         for line in closing::by_hand(state, closing::canvas_of(&self.printer)) {

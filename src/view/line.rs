@@ -24,7 +24,30 @@ const STATUS_EVERY_MS: u64 = 10_000;
 pub struct LineView {
     printer: Printer,
     narrator: Narrator,
-    status_at_ms: u64,
+    status: Status,
+}
+
+/// Remembers when it was last said how things stand.
+#[derive(Debug, Default)]
+pub(super) struct Status {
+    said_at_ms: u64,
+}
+
+impl Status {
+    /// How things stand, if it is time to say so.
+    pub(super) fn due(&mut self, elapsed_ms: u64, state: &RunState) -> Option<String> {
+        let due = elapsed_ms.saturating_sub(self.said_at_ms) >= STATUS_EVERY_MS;
+        let running = state.phase.is_some_and(|phase| !phase.is_end());
+        (due && running).then(|| {
+            self.said_at_ms = elapsed_ms;
+            status(elapsed_ms, state)
+        })
+    }
+}
+
+/// That some events are not shown.
+pub(super) fn passed_over(events: u64) -> String {
+    format!("{events} events are not shown here, where they came too fast; the journal has them")
 }
 
 impl LineView {
@@ -33,7 +56,7 @@ impl LineView {
         Self {
             printer,
             narrator: Narrator::default(),
-            status_at_ms: 0,
+            status: Status::default(),
         }
     }
 
@@ -49,11 +72,10 @@ impl LineView {
     }
 
     fn status(&mut self, elapsed_ms: u64, state: &RunState) {
-        let due = elapsed_ms.saturating_sub(self.status_at_ms) >= STATUS_EVERY_MS;
-        let running = state.phase.is_some_and(|phase| !phase.is_end());
-        if due && running && self.printer.setup().loudness > Loudness::Quiet {
-            self.status_at_ms = elapsed_ms;
-            self.line(elapsed_ms, &status(elapsed_ms, state));
+        if self.printer.setup().loudness > Loudness::Quiet
+            && let Some(status) = self.status.due(elapsed_ms, state)
+        {
+            self.line(elapsed_ms, &status);
         }
     }
 }
@@ -69,6 +91,12 @@ impl View for LineView {
 
     fn tick(&mut self, elapsed_ms: u64, state: &RunState) {
         self.status(elapsed_ms, state);
+    }
+
+    fn passed_over(&mut self, events: u64, state: &RunState) {
+        if self.printer.setup().loudness > Loudness::Quiet {
+            self.line(state.elapsed_ms, &passed_over(events));
+        }
     }
 
     fn finish(&mut self, state: &RunState) {

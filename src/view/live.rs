@@ -1,27 +1,31 @@
 //! The view on a terminal: a block of lines that is redrawn at the bottom, and above it, in the
 //! scrollback, one line for every event worth keeping. No alternate screen.
 //!
-//! indicatif moves the cursor and keeps the block whole when lines scroll above it; what it draws
-//! goes through the printer like everything else.
+//! A frame is built when time has passed, not when an event comes: a run may bring a thousand readings
+//! a second.
 
-use std::fmt;
-use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::model::event::Record;
 use crate::model::state::RunState;
 
 use super::View;
 use super::closing::{self, canvas_of};
+use super::footing;
+use super::line::{Status, passed_over};
 use super::narrator::Narrator;
+use super::panel::{Form, Open, Panel};
 use super::printer::Printer;
 use super::render::frame;
+use super::screen::Screen;
 use super::text::{columns, fine_clock};
+use super::theme::Tone;
 
-/// Redraws a second at most: calm over ssh, and quick enough for a person.
-const REDRAWS_PER_SECOND: u8 = 10;
+/// More than is ever drawn: how often that is, is decided here and by who calls `tick`.
+const REDRAWS_PER_SECOND: u8 = 100;
+
+/// Events that are told within so many milliseconds of a redraw wait for the next one.
+const SHORTEST_MS: u64 = 50;
 
 const HIDE_CURSOR: &str = "\u{1b}[?25l";
 const SHOW_CURSOR: &str = "\u{1b}[?25h";
@@ -33,6 +37,11 @@ pub struct LiveView {
     bars: MultiProgress,
     block: ProgressBar,
     narrator: Narrator,
+    status: Status,
+    panel: Panel,
+    /// Lines for the scrollback that are not there yet.
+    pending: Vec<String>,
+    drawn_at_ms: Option<u64>,
     cursor: Cursor,
 }
 
@@ -46,10 +55,7 @@ impl LiveView {
     /// Draws through this printer, or nowhere if it cannot redraw.
     pub fn new(printer: Printer) -> Self {
         let target = if printer.can_redraw() {
-            let screen = Screen {
-                printer: printer.clone(),
-                redraw: Mutex::default(),
-            };
+            let screen = Screen::new(printer.clone());
             ProgressDrawTarget::term_like_with_hz(Box::new(screen), REDRAWS_PER_SECOND)
         } else {
             ProgressDrawTarget::hidden()
@@ -62,53 +68,106 @@ impl LiveView {
             bars,
             printer,
             narrator: Narrator::default(),
+            status: Status::default(),
+            panel: Panel::default(),
+            pending: Vec::new(),
+            drawn_at_ms: None,
             cursor: Cursor::Shown,
         }
     }
 
     fn redraw(&mut self, elapsed_ms: u64, state: &RunState) {
+        self.drawn_at_ms = Some(elapsed_ms);
+        self.scroll();
         if self.bars.is_hidden() {
             return;
         }
-        if self.cursor == Cursor::Shown {
-            self.printer.draw(HIDE_CURSOR);
-            self.cursor = Cursor::Hidden;
-        }
-        let lines = frame(state, elapsed_ms, canvas_of(&self.printer));
+        let canvas = canvas_of(&self.printer);
+        let lines = match self.panel.form() {
+            Form::Bars => frame(state, elapsed_ms, canvas, &self.panel),
+            Form::Lines => footing::bottom(state, canvas, &self.panel),
+        };
+        let cursor = match (self.panel.form(), self.panel.open()) {
+            (_, Open::Abort | Open::Leave | Open::Note(_)) | (Form::Lines, _) => Cursor::Shown,
+            (Form::Bars, Open::Nothing | Open::Help) => Cursor::Hidden,
+        };
+        self.set_cursor(cursor);
         self.block.set_message(lines.join("\n"));
+    }
+
+    /// Brings what was told into the scrollback.
+    fn scroll(&mut self) {
+        let lines = std::mem::take(&mut self.pending);
+        if !lines.is_empty() {
+            // indicatif's own way to print pads each line to the width, which a scrollback would keep.
+            self.bars.suspend(|| self.printer.insist(&lines.join("\n")));
+        }
+    }
+
+    fn set_cursor(&mut self, cursor: Cursor) {
+        if self.cursor != cursor {
+            self.printer.draw(match cursor {
+                Cursor::Shown => SHOW_CURSOR,
+                Cursor::Hidden => HIDE_CURSOR,
+            });
+            self.cursor = cursor;
+        }
+    }
+
+    fn tell(&mut self, elapsed_ms: u64, text: &str, tone: Tone) {
+        let canvas = canvas_of(&self.printer);
+        let time = fine_clock(elapsed_ms);
+        let line = canvas.glyphs.adapt(format!("{time} {text}"));
+        let lines = self.printer.folded(&line, columns(&time) + 1);
+        let painted = lines.iter().map(|line| tone.paint(line, canvas.colour));
+        self.pending.extend(painted);
+    }
+
+    /// Where there is no frame, it is said now and then how things stand.
+    fn tell_status(&mut self, elapsed_ms: u64, state: &RunState) {
+        if self.panel.form() == Form::Lines
+            && let Some(status) = self.status.due(elapsed_ms, state)
+        {
+            self.tell(elapsed_ms, &status, Tone::Plain);
+        }
     }
 
     /// Takes the block away and gives the cursor back; the scrollback stays.
     fn leave(&mut self) {
+        self.scroll();
         self.block.finish_and_clear();
-        if self.cursor == Cursor::Hidden {
-            self.printer.draw(SHOW_CURSOR);
-            self.cursor = Cursor::Shown;
-        }
+        self.set_cursor(Cursor::Shown);
     }
 }
 
 impl View for LiveView {
     fn show(&mut self, record: &Record, state: &RunState) {
-        let canvas = canvas_of(&self.printer);
         let loudness = self.printer.setup().loudness;
-        if let Some(telling) = self.narrator.tell(record, state, loudness) {
-            let time = fine_clock(record.elapsed_ms);
-            let line = canvas.glyphs.adapt(format!("{time} {}", telling.text));
-            let lines = self.printer.folded(&line, columns(&time) + 1);
-            let painted = lines
-                .iter()
-                .map(|line| telling.tone.paint(line, canvas.colour));
-            let line = painted.collect::<Vec<_>>().join("\n");
-            // indicatif's own way to print pads each line to the width, which a scrollback would
-            // keep.
-            self.bars.suspend(|| self.printer.insist(&line));
+        let telling = self.narrator.tell(record, state, loudness);
+        let Some(telling) = telling else {
+            return;
+        };
+        self.tell(record.elapsed_ms, &telling.text, telling.tone);
+        let since = |drawn: u64| record.elapsed_ms.saturating_sub(drawn);
+        if self
+            .drawn_at_ms
+            .is_none_or(|drawn| since(drawn) >= SHORTEST_MS)
+        {
+            self.redraw(record.elapsed_ms, state);
         }
-        self.redraw(record.elapsed_ms, state);
     }
 
     fn tick(&mut self, elapsed_ms: u64, state: &RunState) {
+        self.tell_status(elapsed_ms, state);
         self.redraw(elapsed_ms, state);
+    }
+
+    fn panel(&mut self, panel: &Panel) {
+        self.panel.clone_from(panel);
+    }
+
+    fn passed_over(&mut self, events: u64, state: &RunState) {
+        self.tell(state.elapsed_ms, &passed_over(events), Tone::Caution);
     }
 
     fn finish(&mut self, state: &RunState) {
@@ -120,99 +179,5 @@ impl View for LiveView {
 impl Drop for LiveView {
     fn drop(&mut self) {
         self.leave();
-    }
-}
-
-/// The printer as indicatif's terminal. A redraw is gathered and written at once, so that it does
-/// not flicker over a slow line.
-struct Screen {
-    printer: Printer,
-    redraw: Mutex<Redraw>,
-}
-
-#[derive(Default)]
-struct Redraw {
-    sequence: String,
-    lines: usize,
-}
-
-impl fmt::Debug for Screen {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Screen")
-    }
-}
-
-impl Screen {
-    fn send(&self, sequence: &str) -> io::Result<()> {
-        self.lock().sequence.push_str(sequence);
-        Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Redraw> {
-        self.redraw.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A movement by nothing must send nothing: terminals read a zero as a one.
-    fn travel(&self, steps: usize, letter: char) -> io::Result<()> {
-        match steps {
-            0 => Ok(()),
-            _ => self.send(&format!("\u{1b}[{steps}{letter}")),
-        }
-    }
-}
-
-impl TermLike for Screen {
-    fn width(&self) -> u16 {
-        u16::try_from(self.printer.size().0).unwrap_or(u16::MAX)
-    }
-
-    fn height(&self) -> u16 {
-        u16::try_from(self.printer.size().1).unwrap_or(u16::MAX)
-    }
-
-    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
-        self.travel(n, 'A')
-    }
-
-    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
-        self.travel(n, 'B')
-    }
-
-    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
-        self.travel(n, 'C')
-    }
-
-    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
-        self.travel(n, 'D')
-    }
-
-    fn write_line(&self, s: &str) -> io::Result<()> {
-        self.send(&format!("{s}\r\n"))
-    }
-
-    /// indicatif fills each line with blanks up to the edge and lets the terminal wrap. A terminal
-    /// that is resized then takes the whole block for one long line and folds it anew, and the next
-    /// redraw eats what stands above. So the blanks are dropped and lines are ended for real.
-    fn write_str(&self, s: &str) -> io::Result<()> {
-        if s.trim_matches(' ').is_empty() {
-            return Ok(());
-        }
-        let mut redraw = self.lock();
-        if redraw.lines > 0 {
-            redraw.sequence.push_str("\r\n");
-        }
-        redraw.lines += 1;
-        redraw.sequence.push_str(s);
-        Ok(())
-    }
-
-    fn clear_line(&self) -> io::Result<()> {
-        self.send("\r\u{1b}[2K")
-    }
-
-    fn flush(&self) -> io::Result<()> {
-        let redraw = std::mem::take(&mut *self.lock());
-        self.printer.draw(&redraw.sequence);
-        Ok(())
     }
 }

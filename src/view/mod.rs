@@ -5,36 +5,47 @@
 //! under way or from a journal.
 
 pub mod closing;
+mod footing;
 mod gauges;
 mod json;
+mod keys;
 mod line;
 mod live;
 mod narrator;
+mod panel;
 pub mod plan;
 mod player;
 mod printer;
 pub mod prompt;
 mod render;
 mod sanitise;
+mod screen;
 mod setup;
 mod spark;
 mod table;
+mod terminal;
 mod text;
 mod theme;
 mod words;
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
 
 use crate::model::event::Record;
 use crate::model::state::RunState;
 
 pub use json::JsonView;
+pub use keys::{Decoder, Key};
 pub use line::LineView;
 pub use live::LiveView;
+pub use panel::{Form, Keyboard, Open, Panel, Wish};
 pub use player::{Player, Speed};
 pub use printer::Printer;
 pub use render::{Canvas, frame};
 pub use sanitise::{escape_unprintable, sanitise, scrub};
 pub use setup::{ColorChoice, Device, Devices, Environment, Loudness, Setup, Size, Stream};
 pub use table::list;
+pub use terminal::{KeyMode, Standing};
 pub use text::{clock_time, length};
 pub use theme::{Colour, Glyphs, Tone};
 
@@ -51,8 +62,29 @@ pub trait View: Send {
     /// Time passed. `elapsed_ms` is the run's own clock.
     fn tick(&mut self, elapsed_ms: u64, state: &RunState);
 
+    /// A person pressed keys; a view without any passes it over.
+    fn panel(&mut self, _panel: &Panel) {}
+
+    /// So many events were passed over, since they came faster than they could be shown; `state`
+    /// contains them.
+    fn passed_over(&mut self, _events: u64, _state: &RunState) {}
+
+    /// What happens to events that come faster than they can be shown.
+    fn backlog(&self) -> Backlog {
+        Backlog::Latest
+    }
+
     /// Nothing more will happen.
     fn finish(&mut self, state: &RunState);
+}
+
+/// What a view needs of a run that is faster than its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backlog {
+    /// Every event, however late: the reader takes them as data.
+    Every,
+    /// Where the run is now; a person who looks again does not read the past first.
+    Latest,
 }
 
 /// How a run is shown.
@@ -72,9 +104,22 @@ pub fn view(shape: Shape, printer: &Printer) -> Box<dyn View> {
     let printer = printer.clone();
     match shape {
         Shape::Json => Box::new(JsonView::new(printer)),
-        Shape::Fitting if printer.can_redraw() && printer.setup().loudness > Loudness::Quiet => {
-            Box::new(LiveView::new(printer))
-        }
+        Shape::Fitting if is_live(&printer) => Box::new(LiveView::new(printer)),
         Shape::Fitting | Shape::Lines => Box::new(LineView::new(printer)),
     }
+}
+
+/// The terminal to read keys from while a run is shown in this shape; `None`: they are not read. A
+/// view that does not show its keys must not swallow what is typed.
+pub fn keyboard(shape: Shape, printer: &Printer) -> Option<OwnedFd> {
+    let reads = match shape {
+        Shape::Fitting => printer.has_person() && is_live(printer),
+        Shape::Lines | Shape::Json => false,
+    };
+    let terminal = || io::stdin().as_fd().try_clone_to_owned().ok();
+    reads.then(terminal).flatten()
+}
+
+fn is_live(printer: &Printer) -> bool {
+    printer.can_redraw() && printer.setup().loudness > Loudness::Quiet
 }

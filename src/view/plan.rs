@@ -1,13 +1,15 @@
 //! A plan as a person reads it: what is touched, what is sent, how it ends, what undoes it, what the
 //! policy says, what to type next.
 
+mod rehearsal;
+
 use jiff::Timestamp;
 
 use super::printer::Printer;
 use super::sanitise::sanitise;
 use super::setup::Stream;
 use super::text::{clock_time, columns, left};
-use super::theme::{Colour, Tone};
+use super::theme::{Colour, Glyphs, Tone};
 use crate::model::approval::{Approval, ApprovalFlaw};
 use crate::model::request::Request;
 use crate::model::units::Span;
@@ -16,7 +18,7 @@ use crate::policy::{Finding, Severity};
 
 /// The plan as data.
 pub fn show(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
-    let page = Page::new(printer.size().0, printer.setup().colour(Stream::Stdout));
+    let page = Page::on(printer, Stream::Stdout);
     let mut lines = page.plan(stored, findings);
     lines.push(page.next(stored, findings));
     printer.data(&lines.join("\n"));
@@ -24,7 +26,7 @@ pub fn show(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
 
 /// The plan as talk, on the way to a run.
 pub fn talk(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
-    let page = Page::new(printer.size().0, printer.setup().colour(Stream::Stderr));
+    let page = Page::on(printer, Stream::Stderr);
     for line in page.plan(stored, findings) {
         printer.talk(&line);
     }
@@ -32,7 +34,7 @@ pub fn talk(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
 
 /// The plan to a person who is about to be asked for a yes; shown even when quiet.
 pub fn insist(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
-    let page = Page::new(printer.size().0, printer.setup().colour(Stream::Stderr));
+    let page = Page::on(printer, Stream::Stderr);
     for line in page.plan(stored, findings) {
         printer.insist(&line);
     }
@@ -61,7 +63,7 @@ pub fn talk_differences(printer: &Printer, differences: &[Difference]) {
 
 /// What the policy says, as talk that is shown even when quiet.
 pub fn insist_findings(printer: &Printer, findings: &[Finding]) {
-    let page = Page::new(printer.size().0, printer.setup().colour(Stream::Stderr));
+    let page = Page::on(printer, Stream::Stderr);
     for line in page.findings(findings) {
         printer.insist(&line);
     }
@@ -107,13 +109,15 @@ const WIDEST: usize = 120;
 struct Page {
     width: usize,
     colour: Colour,
+    glyphs: Glyphs,
 }
 
 impl Page {
-    fn new(width: usize, colour: Colour) -> Self {
+    fn on(printer: &Printer, stream: Stream) -> Self {
         Self {
-            width: width.clamp(NARROWEST, WIDEST),
-            colour,
+            width: printer.size().0.clamp(NARROWEST, WIDEST),
+            colour: printer.setup().colour(stream),
+            glyphs: printer.setup().glyphs(),
         }
     }
 
@@ -277,6 +281,7 @@ impl Page {
             );
             lines.extend(self.hung(2, 4, &text));
         }
+        lines.extend(self.rehearsals(stored));
         lines
     }
 

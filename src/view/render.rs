@@ -4,7 +4,9 @@
 use crate::model::phase::Phase;
 use crate::model::state::{RunState, StepRecord};
 
+use super::footing;
 use super::gauges;
+use super::panel::Panel;
 use super::sanitise::sanitise;
 use super::text::{clock, columns, counted, fit, left, length, whole_seconds};
 use super::theme::{Colour, Glyphs, Tone, phase_tone};
@@ -22,24 +24,25 @@ pub struct Canvas {
     pub colour: Colour,
 }
 
-/// Rows that are not SLOs: header, bar, what is in place, the line that counts the rest, and one
-/// for the cursor.
-const OTHER_ROWS: usize = 5;
+/// Rows around the SLOs: header, bar, the line that counts those left out, and one for the cursor.
+const OTHER_ROWS: usize = 4;
 
 /// A wider bar would not say more.
 const WIDEST_BAR: usize = 100;
 
-/// The frame of a run at this time of it.
-pub fn frame(state: &RunState, elapsed_ms: u64, canvas: Canvas) -> Vec<String> {
+/// The frame of a run at this time of it, with what a person at the keyboard has open.
+pub fn frame(state: &RunState, elapsed_ms: u64, canvas: Canvas, panel: &Panel) -> Vec<String> {
     let mut lines = Vec::new();
     if state.header.is_none() {
         lines.push("waiting for the run to begin".to_owned());
     } else {
+        let mut below = in_place(state, canvas);
+        below.extend(footing::lines(state, canvas, panel));
         lines.push(header(state, elapsed_ms, canvas));
         lines.push(progress(state, elapsed_ms, canvas));
-        let rows = canvas.height.saturating_sub(OTHER_ROWS).max(1);
-        lines.extend(gauges::lines(state, canvas, rows));
-        lines.extend(in_place(state, canvas));
+        let rows = canvas.height.saturating_sub(OTHER_ROWS + below.len());
+        lines.extend(gauges::lines(state, canvas, rows.max(1)));
+        lines.extend(below);
     }
     let finish = |line: String| canvas.glyphs.adapt(fit(&line, canvas.width));
     lines.into_iter().map(finish).collect()

@@ -6,20 +6,28 @@ use crate::model::units::Objective;
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// At most so much of the past is shown.
+/// At most so much of the past is shown: the last minutes, and more where there is room for it.
 const WINDOW_MS: u64 = 180_000;
+const WIDE_WINDOW_MS: u64 = 600_000;
+
+/// From so many columns on there is room.
+const WIDE: usize = 60;
 
 /// The last values in at most `width` columns, oldest first; a `?` is time without a value.
 pub fn sparkline(record: &SloRecord, width: usize) -> String {
-    let columns = buckets(record, width);
+    drawn(&buckets(record, width), record.slo.objective)
+}
+
+/// One value a column against an objective; a `?` is time without a value.
+pub fn drawn(columns: &[Option<f64>], objective: Objective) -> String {
     let far = columns
         .iter()
         .flatten()
-        .map(|value| distance(record.slo.objective, *value))
-        .fold(record.slo.objective.threshold().abs(), f64::max);
+        .map(|value| distance(objective, *value))
+        .fold(objective.threshold().abs(), f64::max);
     let letter = |value: &Option<f64>| match value {
         None => '?',
-        Some(value) => LEVELS[level(record.slo.objective, *value, far)],
+        Some(value) => LEVELS[level(objective, *value, far)],
     };
     columns.iter().map(letter).collect()
 }
@@ -32,7 +40,12 @@ fn buckets(record: &SloRecord, width: usize) -> Vec<Option<f64>> {
     else {
         return Vec::new();
     };
-    let span = last.saturating_sub(*first).min(WINDOW_MS);
+    let window_ms = if width >= WIDE {
+        WIDE_WINDOW_MS
+    } else {
+        WINDOW_MS
+    };
+    let span = last.saturating_sub(*first).min(window_ms);
     // Stretches are multiples of the cadence and stand on fixed marks, so that columns move along
     // but do not change while they do.
     let stretch = every * (span / every + 1).div_ceil(width as u64).max(1);

@@ -1,10 +1,11 @@
 //! Every event as one sentence, with who must see it and how it is meant. Shared by the live view's
 //! scrollback and the plain lines.
 
-use crate::model::approval::{Approval, ApprovalMode};
+use crate::model::approval::{Approval, ApprovalMode, Person};
 use crate::model::event::Event;
 use crate::model::judgement::Trip;
 use crate::model::phase::Phase;
+use crate::model::remark::Pause;
 use crate::model::request::{Absence, Continuity, Exchange, Proof, Purpose};
 use crate::model::sample::Reading;
 use crate::model::slo::Reaction;
@@ -52,6 +53,7 @@ impl Telling {
 /// The event in words; `state` already contains it.
 pub fn tell(event: &Event, state: &RunState) -> Telling {
     let normal = |text: String| Telling::new(Weight::Normal, Tone::Plain, text);
+    let strong = |text: String| Telling::new(Weight::Normal, Tone::Strong, text);
     match event {
         Event::RunStarted { .. } => normal(started(state)),
         Event::Approved { approval } => normal(approved(approval)),
@@ -110,7 +112,9 @@ pub fn tell(event: &Event, state: &RunState) -> Telling {
         Event::SignalReceived { signal } => signal_received(signal, state),
         Event::Asked { question } => normal(format!("asked: {question}")),
         Event::Answered { answer } => normal(format!("answered: {answer}")),
-        Event::Noted { text } => normal(format!("note: {text}")),
+        Event::Noted { text, by } => normal(noted(text, by.as_ref())),
+        Event::Marked { label, by } => strong(marked(label, by, state)),
+        Event::PauseChosen { pause } => strong(paused(*pause).to_owned()),
         Event::Warned { message } => {
             Telling::new(Weight::Normal, Tone::Caution, format!("warning: {message}"))
         }
@@ -126,6 +130,35 @@ pub fn tell(event: &Event, state: &RunState) -> Telling {
             ),
         ),
     }
+}
+
+fn noted(text: &str, by: Option<&Person>) -> String {
+    match by {
+        Some(by) => format!("note by {by}: {text}"),
+        None => format!("note: {text}"),
+    }
+}
+
+fn paused(pause: Pause) -> &'static str {
+    match pause {
+        Pause::BeforeNextStep => "will wait for your word before the next step",
+        Pause::No => "will not wait before the next step",
+    }
+}
+
+fn marked(label: &str, by: &Person, state: &RunState) -> String {
+    let since = state.marks.last().and_then(|mark| mark.since_fault);
+    let since = since.map_or_else(
+        || "no fault was in yet".to_owned(),
+        |since| {
+            format!(
+                "{} after the fault of step {} was seen in",
+                length(since.after_ms),
+                since.step + 1
+            )
+        },
+    );
+    format!("marked by {by}: {label}, {since}")
 }
 
 fn find<'a>(state: &'a RunState, name: &str) -> Option<&'a SloRecord> {

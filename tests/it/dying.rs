@@ -101,6 +101,7 @@ async fn an_engine_that_dies_with_its_journal_leaves_nothing_in_place() {
     let stage = Stage {
         journal: Journal::create(&path, &header).expect("a journal"),
         view: Box::new(Silent),
+        keyboard: None,
         clock,
     };
     let runner = Runner::new(admitted, run, person_at_desk(), kit);

@@ -140,6 +140,7 @@ fn a_record_that_no_reader_would_take_is_not_written() {
     let mut huge = records[0].clone();
     huge.event = Event::Noted {
         text: "x".repeat(LONGEST_LINE),
+        by: None,
     };
     let problem = writer
         .append(&huge, Durability::Flushed)
@@ -208,6 +209,7 @@ fn a_record_after_the_end_is_sealed_too() {
     late.seq += 1;
     late.event = Event::Noted {
         text: "looked at it together".to_owned(),
+        by: None,
     };
     records.push(late);
     let content = bytes(&records);
@@ -424,8 +426,9 @@ fn write_the_committed_journals() {
     }
 }
 
-fn stories() -> [(&'static str, Story); 4] {
+fn stories() -> [(&'static str, Story); 5] {
     [
+        ("attended", Story::attended()),
         ("held", Story::held()),
         ("deviated", Story::deviated()),
         ("refused", Story::refused()),

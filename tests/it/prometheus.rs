@@ -2,6 +2,7 @@
 //! real Prometheus.
 
 mod access;
+mod experiment;
 mod matrix;
 mod real;
 mod requests;

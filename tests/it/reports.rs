@@ -308,6 +308,7 @@ fn eventful() -> Story {
     story.watch(3, Weather::Storm).watch(2, Weather::Calm);
     story.tell(Event::Noted {
         text: "the alert \"checkout errors\" fired".to_owned(),
+        by: None,
     });
     story.tell(Event::TicksMissed {
         slo: "latency-p99".to_owned(),
@@ -342,6 +343,31 @@ fn an_eventful_run_tells_everything() {
 }
 
 #[test]
+fn marks_and_notes_say_who_and_how_long_after_the_fault() {
+    let report = report(&Story::attended());
+    let mark = &report.marks[0];
+    assert_eq!(
+        (
+            mark.label.as_str(),
+            mark.step.as_deref(),
+            mark.after_fault_ms
+        ),
+        ("alert fired", Some("kinesis refuses writes"), Some(6_254))
+    );
+    let text = text(&report);
+    assert_fits(&text);
+    let unbroken = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "alert fired 6.2s after the fault of \"kinesis refuses writes\" went in",
+        "ada@workbench: checkout is down for me too",
+        "ada@workbench marked \"alert fired\", 6.2s after the fault of step 1 went in",
+        "a person wants to be asked before the next step",
+    ] {
+        assert!(unbroken.contains(words), "no `{words}` in\n{text}");
+    }
+}
+
+#[test]
 fn a_report_cannot_steer_the_terminal() {
     let mut brief = usual_brief();
     brief.hypothesis = "calm\u{1b}[2J\u{1b}]0;title\u{7} \u{202e}desrever".to_owned();
@@ -351,6 +377,7 @@ fn a_report_cannot_steer_the_terminal() {
     let mut story = Story::begun_with(brief);
     story.baseline_holds().inject(0).tell(Event::Noted {
         text: "\u{1b}[31mred\nsecond line".to_owned(),
+        by: None,
     });
     let report = report(&story);
     let compared = Comparison::between(&report, &report);
@@ -526,7 +553,11 @@ fn runs_are_rows_with_what_is_known() {
 
 #[test]
 fn a_committed_journal_gives_the_report_of_its_story() {
-    for (name, story) in [("deviated", Story::deviated()), ("stuck", Story::stuck())] {
+    for (name, story) in [
+        ("attended", Story::attended()),
+        ("deviated", Story::deviated()),
+        ("stuck", Story::stuck()),
+    ] {
         let path = journals::fixture(&format!("{name}.jsonl"));
         let recorded = chaos_gameday::journal::read(&path).expect("a fixture");
         assert_eq!(Report::from_events(&recorded.records), report(&story));

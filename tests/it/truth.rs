@@ -1,23 +1,18 @@
 //! Ways in which a run could say better than the truth, or leave something in place.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::delays::Delays;
+use crate::support::engine::{Scene, ScriptedJournal, bad, good};
 use chaos_gameday::faults::simulated::{Behaviour, Operation, SimulatedWorld};
-use chaos_gameday::faults::{Fault, FaultDriver, Injection, Owner, Prepared};
 use chaos_gameday::model::decision::Cause;
 use chaos_gameday::model::event::Event;
 use chaos_gameday::model::outcome::Outcome;
-use chaos_gameday::model::problem::Problem;
-use chaos_gameday::model::request::{Absence, Proof};
 use chaos_gameday::model::sample::Reading;
 use chaos_gameday::model::state::{RunState, StepRecord};
 use chaos_gameday::model::undo::{SimulatedUndo, Undo};
 use chaos_gameday::model::units::Span;
 use chaos_gameday::run::{Input, Timing, rescue};
-use futures_util::future::BoxFuture;
-
-use crate::support::engine::{Scene, ScriptedJournal, bad, good};
 
 #[tokio::test(start_paused = true)]
 async fn a_hold_without_a_single_reading_is_not_held() {
@@ -50,13 +45,14 @@ async fn a_source_that_hangs_is_blind_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reading_begun_before_the_fault_was_gone_says_nothing_of_the_recovery() {
-    // Every reading takes 3 s and says what held when it was asked; bad from 14 s on, for ever. The
-    // fault is gone at 15 s, and the reading that was asked at 13 s arrives at 16 s.
-    let scene = Scene::reading(&[(0, good()), (14, bad())]);
+    // Every reading takes 4 s and says what held when it was asked; bad from 14 s on, for ever. The
+    // fault is gone at 15 s, and the reading that was asked at 12 s arrives at 16 s.
+    let mut scene = Scene::reading(&[(0, good()), (14, bad())]);
+    scene.blind_patience = Span::from_secs(10);
     let _slow = scene
         .series
         .clone()
-        .delays("errors", Duration::from_secs(3));
+        .delays("errors", Duration::from_secs(4));
     let ended = scene.run().await;
     assert!(
         matches!(ended.settlement.cause, Cause::RecoveryLate { .. }),
@@ -108,56 +104,14 @@ async fn a_fault_that_is_whole_though_its_answer_was_lost_is_not_called_a_part()
     ended.assert_lawful();
 }
 
-/// A driver that is long in looking at the world before it prepares, and before it sends its write, as
-/// one is whose questions are each answered late.
-struct Slow {
-    driver: Arc<dyn FaultDriver>,
-    prepares_in: Duration,
-    writes_after: Duration,
-}
-
-impl FaultDriver for Slow {
-    fn prepare<'a>(
-        &'a self,
-        fault: &'a Fault,
-        owner: &'a Owner,
-    ) -> BoxFuture<'a, Result<Prepared, Problem>> {
-        Box::pin(async move {
-            tokio::time::sleep(self.prepares_in).await;
-            self.driver.prepare(fault, owner).await
-        })
-    }
-
-    fn inject<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
-        Box::pin(async {
-            tokio::time::sleep(self.writes_after).await;
-            self.driver.inject(undo).await
-        })
-    }
-
-    fn confirm<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Proof, Problem>> {
-        self.driver.confirm(undo)
-    }
-
-    fn revert<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
-        self.driver.revert(undo)
-    }
-
-    fn verify_gone<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Absence, Problem>> {
-        self.driver.verify_gone(undo)
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn how_long_a_lost_write_may_land_is_counted_from_its_sending() {
     let mut scene = Scene::healthy();
-    scene.through = |driver| {
-        Arc::new(Slow {
-            driver,
-            prepares_in: Duration::ZERO,
-            writes_after: Duration::from_secs(12),
-        })
-    };
+    scene.through = Delays {
+        before_inject: Duration::from_secs(12),
+        ..Delays::default()
+    }
+    .through();
     scene.world.always(
         Operation::Inject,
         Behaviour::LandsLate(Duration::from_secs(3)),
@@ -254,13 +208,11 @@ async fn a_write_that_failed_once_leaves_no_gap_in_the_numbers() {
 async fn no_fault_goes_into_a_service_that_broke_while_the_step_was_prepared() {
     // The baseline held until 5 s; preparing lasts until 9 s; bad from 6 s on with a patience of 2 s.
     let mut scene = Scene::reading(&[(0, good()), (6, bad()), (20, good())]);
-    scene.through = |driver| {
-        Arc::new(Slow {
-            driver,
-            prepares_in: Duration::from_secs(4),
-            writes_after: Duration::ZERO,
-        })
-    };
+    scene.through = Delays {
+        before_prepare: Duration::from_secs(4),
+        ..Delays::default()
+    }
+    .through();
     let ended = scene.run().await;
     assert_eq!(ended.settlement.outcome, Outcome::Refused);
     ended.assert_lawful();

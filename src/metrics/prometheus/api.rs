@@ -109,7 +109,6 @@ impl Api {
     ///
     /// # Errors
     /// There is no answer in time, or none that is a result.
-    #[expect(dead_code, reason = "the rehearsal of the past asks it")]
     pub(super) async fn range(
         &self,
         query: &str,

@@ -7,6 +7,7 @@ mod figures;
 mod gates;
 mod local_only;
 mod production;
+mod rehearsal;
 
 use super::built_in::Policy;
 use super::finding::{Finding, Severity};
@@ -128,6 +129,17 @@ impl Found {
             way_out: way_out.into(),
         }
     }
+
+    fn warn(
+        place: impl Into<String>,
+        message: impl Into<String>,
+        way_out: impl Into<String>,
+    ) -> Self {
+        Self {
+            severity: Severity::Warn,
+            ..Self::deny(place, message, way_out)
+        }
+    }
 }
 
 /// Every rule, in the order in which findings are shown.
@@ -161,6 +173,11 @@ pub const RULES: &[Rule] = &[
         name: "gates",
         purpose: "enough SLOs can end the run",
         check: gates::check,
+    },
+    Rule {
+        name: "rehearsal",
+        purpose: "SLOs can be judged, can fail, and are quiet and quick enough while no fault is in",
+        check: rehearsal::check,
     },
     Rule {
         name: "approval",

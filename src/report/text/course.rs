@@ -1,6 +1,6 @@
 //! How the run went on the whole: recovery, traffic, notes and the timeline.
 
-use super::super::content::{MomentKind, Recovery, RecoveryFate, Report};
+use super::super::content::{Marked, MomentKind, Recovery, RecoveryFate, Report};
 use super::super::page::Page;
 use super::super::wording::{counted, length, offset, time_of_day};
 use crate::model::traffic::TrafficSummary;
@@ -66,7 +66,27 @@ pub(super) fn notes(page: &mut Page, report: &Report) {
     }
     page.heading("NOTES");
     for note in &report.notes {
-        page.item(&offset(note.at_ms), &note.text);
+        let by = note.by.as_ref();
+        let words = by.map_or_else(|| note.text.clone(), |by| format!("{by}: {}", note.text));
+        page.item(&offset(note.at_ms), &words);
+    }
+}
+
+/// How long the team's alerts took.
+pub(super) fn marks(page: &mut Page, marks: &[Marked]) {
+    if marks.is_empty() {
+        return;
+    }
+    page.heading("MARKS");
+    for mark in marks {
+        let since = match (mark.after_fault_ms, &mark.step) {
+            (Some(after), Some(step)) => {
+                format!("{} after the fault of \"{step}\" went in", length(after))
+            }
+            (_, _) => "before any fault was in".to_owned(),
+        };
+        let words = format!("{} {since}, marked by {}", mark.label, mark.by);
+        page.item(&offset(mark.at_ms), &words);
     }
 }
 

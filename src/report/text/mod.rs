@@ -33,6 +33,7 @@ impl Format for Text {
             course::traffic_part(&mut page, traffic);
         }
         list(&mut page, "WARNINGS", &report.warnings);
+        course::marks(&mut page, &report.marks);
         course::notes(&mut page, report);
         course::timeline(&mut page, report);
         page.finish()

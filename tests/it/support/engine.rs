@@ -23,6 +23,7 @@ use chaos_gameday::run::{
     Clock, Gauge, Input, Kit, Operator, Runner, Settlement, Sink, Timing, operator,
 };
 
+use super::delays::Through;
 use super::panicky::Panicky;
 
 /// What a scripted run is made of.
@@ -33,9 +34,11 @@ pub struct Scene {
     /// How long the series may be blind before it trips.
     pub blind_patience: Span,
     pub reaction: Reaction,
+    /// Between two readings.
+    pub every: Span,
     pub steps: Vec<&'static str>,
     /// What stands between the engine and the world's driver.
-    pub through: fn(Arc<dyn FaultDriver>) -> Arc<dyn FaultDriver>,
+    pub through: Through,
     pub journal: ScriptedJournal,
     /// The operation in which the driver panics once.
     pub panics_in: Option<&'static str>,
@@ -105,7 +108,8 @@ impl Scene {
             blind_patience: Span::from_secs(3),
             reaction: Reaction::Rollback,
             steps: vec!["slow stream"],
-            through: |driver| driver,
+            through: Box::new(|driver| driver),
+            every: Span::from_secs(1),
             journal: ScriptedJournal::default(),
             panics_in: None,
         }
@@ -197,7 +201,7 @@ impl Scene {
             blind_patience: self.blind_patience,
             on_breach: self.reaction,
             on_no_data: self.reaction,
-            every: Span::from_secs(1),
+            every: self.every,
         }
     }
 
@@ -304,6 +308,7 @@ impl Scene {
             steps: planned,
             policy,
             replay_of: None,
+            rehearsals: Vec::new(),
         }
     }
 }

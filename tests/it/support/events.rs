@@ -13,6 +13,7 @@ use chaos_gameday::model::ids::{Digest, PlanId};
 use chaos_gameday::model::judgement::{Judge, Trip};
 use chaos_gameday::model::phase::{Phase, Trigger};
 use chaos_gameday::model::problem::{Problem, ProblemKind};
+use chaos_gameday::model::remark::Pause;
 use chaos_gameday::model::request::{
     Absence, Continuity, Exchange, Proof, Purpose, Request, WorldIdentity,
 };
@@ -96,6 +97,31 @@ impl Story {
         story.watch(30, Weather::Storm);
         let slo = "error-rate".to_owned();
         let cause = Cause::Breach { slo };
+        story.ending(cause.clone()).undo(0, Trigger::Tripped);
+        story.recover(6).settle(Trigger::Recovered, cause);
+        story
+    }
+
+    /// Deviated, with a person at the keyboard, who marks, notes, and asks for a pause that never comes.
+    pub fn attended() -> Self {
+        let mut story = Self::begun();
+        story.baseline_holds().inject(0).watch(3, Weather::Calm);
+        story.watch(3, Weather::Storm).after(200);
+        story.tell(Event::Marked {
+            label: "alert fired".to_owned(),
+            by: ada(),
+        });
+        story.after(300).tell(Event::Noted {
+            text: "checkout is down for me too".to_owned(),
+            by: Some(ada()),
+        });
+        story.after(100).tell(Event::PauseChosen {
+            pause: Pause::BeforeNextStep,
+        });
+        story.watch(30, Weather::Storm);
+        let cause = Cause::Breach {
+            slo: "error-rate".to_owned(),
+        };
         story.ending(cause.clone()).undo(0, Trigger::Tripped);
         story.recover(6).settle(Trigger::Recovered, cause);
         story

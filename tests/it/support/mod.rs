@@ -1,5 +1,6 @@
 //! The fakes and the real servers that tests start.
 
+pub mod delays;
 pub mod engine;
 pub mod events;
 pub mod examples;

@@ -7,10 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chaos_gameday::clients::Clients;
+use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
+
+use super::process::pid_of;
 
 const READY_WITHIN: Duration = Duration::from_secs(30);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
@@ -53,7 +56,16 @@ impl Prometheus {
 
     /// The same with more flags on its command line.
     pub async fn start_with(scrape_configs: &str, flags: &[&str]) -> Self {
-        let folder = Arc::new(tempfile::tempdir().unwrap());
+        Self::launch(tempfile::tempdir().unwrap(), scrape_configs, flags).await
+    }
+
+    /// The same on a folder whose `data` may hold samples already, as `with_history` puts them there.
+    pub async fn start_on(folder: TempDir, scrape_configs: &str) -> Self {
+        Self::launch(folder, scrape_configs, &[]).await
+    }
+
+    async fn launch(folder: TempDir, scrape_configs: &str, flags: &[&str]) -> Self {
+        let folder = Arc::new(folder);
         let config = folder.path().join("prometheus.yml");
         let global = "global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}";
         std::fs::write(
@@ -90,6 +102,20 @@ impl Prometheus {
             }
         }
         panic!("prometheus did not become ready");
+    }
+
+    /// Waits until a query finds something: it is some seconds before a new server scrapes.
+    pub async fn finds(&self, query: &str) {
+        let deadline = Instant::now() + READY_WITHIN;
+        while self.query(query, None).await["result"] == Value::Array(Vec::new()) {
+            assert!(Instant::now() < deadline, "`{query}` never finds anything");
+            sleep(BETWEEN_LOOKS).await;
+        }
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(pid_of(&self.child), signal).unwrap();
     }
 
     async fn becomes_ready(&mut self) -> bool {
@@ -130,6 +156,22 @@ impl Prometheus {
         assert_eq!(body["status"], "success", "{query}: {body}");
         body["data"].clone()
     }
+}
+
+/// A folder to start on with this past: a page in the OpenMetrics format whose samples have times.
+pub async fn with_history(page: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("history.txt");
+    std::fs::write(&file, page).unwrap();
+    let loaded = Command::new("promtool")
+        .args(["tsdb", "create-blocks-from", "openmetrics"])
+        .arg(&file)
+        .arg(folder.path().join("data"))
+        .output()
+        .await
+        .unwrap();
+    assert!(loaded.status.success(), "{loaded:?}");
+    folder
 }
 
 fn free_port() -> u16 {

@@ -6,7 +6,7 @@ use chaos_gameday::model::phase::{Phase, Trigger};
 use chaos_gameday::model::problem::{Problem, ProblemKind};
 use chaos_gameday::model::sample::{Reading, SloState};
 use chaos_gameday::model::state::RunState;
-use chaos_gameday::view::{Canvas, Colour, Glyphs, closing, frame};
+use chaos_gameday::view::{Canvas, Colour, Glyphs, Panel, closing, frame};
 use proptest::prelude::*;
 
 use super::canvas;
@@ -16,7 +16,12 @@ use crate::support::events::{Story, Weather, slo, usual_brief};
 fn frames(records: &[Record], later_ms: u64) -> String {
     let state = RunState::of(records);
     let drawn = [60, 80, 200].map(|width| {
-        let lines = frame(&state, state.elapsed_ms + later_ms, canvas(width));
+        let lines = frame(
+            &state,
+            state.elapsed_ms + later_ms,
+            canvas(width),
+            &Panel::default(),
+        );
         format!("{}\n{}", "=".repeat(width), lines.join("\n"))
     });
     drawn.join("\n")
@@ -40,7 +45,13 @@ fn frame_while_undoing_after_a_failed_attempt() {
 /// The second line of the frame so much later.
 fn progress(story: &Story, later_ms: u64) -> String {
     let state = RunState::of(&story.records());
-    frame(&state, state.elapsed_ms + later_ms, canvas(80)).swap_remove(1)
+    frame(
+        &state,
+        state.elapsed_ms + later_ms,
+        canvas(80),
+        &Panel::default(),
+    )
+    .swap_remove(1)
 }
 
 #[test]
@@ -73,7 +84,8 @@ fn a_patience_that_is_over_is_told_as_there_is_room() {
     story.baseline_holds().inject(0).watch(1, Weather::Calm);
     story.watch(4, Weather::Storm);
     let state = RunState::of(&story.records());
-    let gauge = |width| frame(&state, state.elapsed_ms, canvas(width)).swap_remove(2);
+    let gauge =
+        |width| frame(&state, state.elapsed_ms, canvas(width), &Panel::default()).swap_remove(2);
     assert!(
         gauge(80).contains(" < 1% breaching for 1s, patience 1s over "),
         "{}",
@@ -101,7 +113,7 @@ fn frame_of_a_run_that_sees_nothing() {
 #[test]
 fn frame_before_the_first_event() {
     assert_eq!(
-        frame(&RunState::default(), 0, canvas(80)),
+        frame(&RunState::default(), 0, canvas(80), &Panel::default()),
         ["waiting for the run to begin"]
     );
 }
@@ -113,7 +125,7 @@ fn frame_without_unicode_has_the_same_words() {
         glyphs: Glyphs::Ascii,
         ..canvas(80)
     };
-    let lines = frame(&state, 16_800, plain);
+    let lines = frame(&state, 16_800, plain, &Panel::default());
     assert!(lines.iter().all(|line| line.is_ascii()), "{lines:#?}");
     insta::assert_snapshot!(lines.join("\n"));
 }
@@ -125,12 +137,16 @@ fn frame_with_colours_says_the_same_as_without() {
         colour: Colour::On,
         ..canvas(80)
     };
-    let bare: Vec<String> = frame(&state, 16_800, coloured)
+    let bare: Vec<String> = frame(&state, 16_800, coloured, &Panel::default())
         .iter()
         .map(|line| console::strip_ansi_codes(line).into_owned())
         .collect();
-    assert!(frame(&state, 16_800, coloured).join("").contains('\u{1b}'));
-    assert_eq!(bare, frame(&state, 16_800, canvas(80)));
+    assert!(
+        frame(&state, 16_800, coloured, &Panel::default())
+            .join("")
+            .contains('\u{1b}')
+    );
+    assert_eq!(bare, frame(&state, 16_800, canvas(80), &Panel::default()));
 }
 
 #[test]
@@ -143,7 +159,7 @@ fn of_a_thousand_slos_the_worst_twenty_are_shown_and_the_rest_is_counted() {
     let mut story = Story::begun_with(brief);
     story.baseline_holds().inject(0);
     let state = RunState::of(&story.records());
-    let lines = frame(&state, state.elapsed_ms, canvas(80));
+    let lines = frame(&state, state.elapsed_ms, canvas(80), &Panel::default());
     assert_eq!(lines.len(), 2 + 20 + 1 + 1);
     assert_eq!(
         lines[22],
@@ -151,7 +167,7 @@ fn of_a_thousand_slos_the_worst_twenty_are_shown_and_the_rest_is_counted() {
     );
     let mut state = state;
     state.slos[700].state = Some(SloState::Breaching);
-    let lines = frame(&state, state.elapsed_ms, canvas(80));
+    let lines = frame(&state, state.elapsed_ms, canvas(80), &Panel::default());
     assert!(lines[2].starts_with("! shard-700 "), "{}", lines[2]);
 }
 
@@ -168,7 +184,7 @@ fn a_low_terminal_shows_fewer_slos_rather_than_losing_the_last_lines() {
         height: 12,
         ..canvas(80)
     };
-    let lines = frame(&state, state.elapsed_ms, low);
+    let lines = frame(&state, state.elapsed_ms, low, &Panel::default());
     assert!(lines.len() < 12, "{lines:#?}");
     assert!(lines[lines.len() - 1].starts_with("in place: 1 rule"));
 }
@@ -226,7 +242,7 @@ proptest! {
             record.history.push_back((state.elapsed_ms, value));
         }
         let canvas = Canvas { width, height, glyphs, colour };
-        let mut lines = frame(&state, later_ms, canvas);
+        let mut lines = frame(&state, later_ms, canvas, &Panel::default());
         lines.extend(closing::summary(&state, canvas));
         for line in lines {
             prop_assert!(console::measure_text_width(&line) <= width, "{line:?}");

@@ -55,6 +55,7 @@ async fn a_player_ticks_through_silence_and_never_past_the_next_event() {
     let mut story = Story::begun();
     story.after(950).tell(Event::Noted {
         text: "still here".to_owned(),
+        by: None,
     });
     let mut view = Counting::default();
     let player = Player::new(story.records(), Speed::default());

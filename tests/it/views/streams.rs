@@ -4,7 +4,7 @@ use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::phase::Phase;
 use chaos_gameday::model::problem::{Problem, ProblemKind};
 use chaos_gameday::model::state::RunState;
-use chaos_gameday::view::{LineView, Loudness, Setup, Shape, View, frame, view};
+use chaos_gameday::view::{LineView, Loudness, Panel, Setup, Shape, View, frame, view};
 
 use super::{canvas, lines_of, shown_through};
 use crate::support::events::{Story, Weather, usual_brief};
@@ -118,6 +118,6 @@ fn hostile_names_never_steer_a_terminal() {
     assert_eq!(Some(&last), records.last());
 
     let state = RunState::of(&records);
-    let drawn = frame(&state, state.elapsed_ms, canvas(80));
+    let drawn = frame(&state, state.elapsed_ms, canvas(80), &Panel::default());
     assert!(!steers(&drawn.join("\n")), "{drawn:?}");
 }

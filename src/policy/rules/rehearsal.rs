@@ -1,0 +1,241 @@
+//! What the SLOs read before the run: whether they can be judged at all, can fail, stay quiet while no
+//! fault is in, and are quick enough for the holds.
+
+use super::{Facts, Found};
+use crate::metrics::Metric;
+use crate::model::rehearsal::{Freshness, Now, Past, Rehearsal};
+use crate::model::sample::{Reading, SloState};
+use crate::model::slo::{Reaction, Slo};
+use crate::model::units::Span;
+
+pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
+    let holds = Holds::of(facts);
+    let slos = facts.plan.experiment.slos.iter().enumerate();
+    slos.filter_map(|(index, gauged)| {
+        let seen = Seen {
+            index,
+            slo: &gauged.slo,
+            metric: &gauged.metric,
+            rehearsal: facts.plan.rehearsal(&gauged.slo.name)?,
+        };
+        Some(seen.findings(holds.as_ref()))
+    })
+    .flatten()
+    .collect()
+}
+
+/// The shortest and the longest hold of a step.
+struct Holds {
+    shortest: Span,
+    longest: Span,
+}
+
+impl Holds {
+    fn of(facts: &Facts<'_>) -> Option<Self> {
+        let holds = || facts.plan.experiment.steps.iter().map(|step| step.hold);
+        Some(Self {
+            shortest: holds().min()?,
+            longest: holds().max()?,
+        })
+    }
+}
+
+/// An SLO and what was seen of it.
+struct Seen<'a> {
+    index: usize,
+    slo: &'a Slo,
+    metric: &'a Metric,
+    rehearsal: &'a Rehearsal,
+}
+
+impl Seen<'_> {
+    fn findings(&self, holds: Option<&Holds>) -> Vec<Found> {
+        let past = self.rehearsal.past.as_ref();
+        let freshness = self.rehearsal.freshness.as_ref();
+        let mut found: Vec<Found> = self.now(past).into_iter().collect();
+        found.extend(past.and_then(|past| self.trips(past)));
+        found.extend(past.and_then(|past| self.stillness(past)));
+        if let (Some(freshness), Some(holds), true) = (freshness, holds, self.slo.is_gate()) {
+            found.extend(self.lateness(freshness, holds));
+            found.extend(self.coarseness(freshness));
+        }
+        found
+    }
+
+    fn at(&self, key: &str) -> String {
+        format!("slos[{}].{key}", self.index)
+    }
+
+    /// Where the document says what is read.
+    fn at_metric(&self) -> String {
+        self.at(match self.metric {
+            Metric::Traffic(_) => "traffic",
+            Metric::Command(_) => "command",
+            Metric::Prometheus(_) | Metric::Scrape(_) | Metric::Simulated(_) => "query",
+        })
+    }
+
+    fn now(&self, past: Option<&Past>) -> Option<Found> {
+        match &self.rehearsal.now {
+            Now::NotYet { .. } => None,
+            Now::Flawed { why, way_out } => Some(self.flaw(why, way_out)),
+            Now::Read { reading, state } => match reading {
+                Reading::Value(value) => self.breach(*value, *state),
+                Reading::NoData { why } => Some(self.no_data(why, past)),
+                Reading::SourceDown { why } => Some(self.source_down(why)),
+            },
+        }
+    }
+
+    /// What can never be judged ends every run that it may end; an SLO that is only recorded spoils
+    /// none.
+    fn flaw(&self, why: &str, way_out: &str) -> Found {
+        let message = format!("`{}` can never be judged: {why}", self.slo.name);
+        if self.slo.is_gate() || self.slo.on_no_data == Reaction::Rollback {
+            Found::deny(self.at_metric(), message, way_out)
+        } else {
+            Found::warn(self.at_metric(), message, way_out)
+        }
+    }
+
+    fn breach(&self, value: f64, state: SloState) -> Option<Found> {
+        if state != SloState::Breaching || !self.slo.is_gate() {
+            return None;
+        }
+        let objective = self.slo.objective;
+        Some(Found::warn(
+            self.at("objective"),
+            format!(
+                "`{}` is breaching now: {} against {objective}, so the baseline will not hold",
+                self.slo.name,
+                objective.unit().show(value)
+            ),
+            "wait until it holds before the run, or give it another objective",
+        ))
+    }
+
+    fn source_down(&self, why: &str) -> Found {
+        Found::warn(
+            self.at_metric(),
+            format!("the source of `{}` is down now: {why}", self.slo.name),
+            "see that it answers before the run, which is blind without it",
+        )
+    }
+
+    fn no_data(&self, why: &str, past: Option<&Past>) -> Found {
+        let never = past.filter(|past| past.range.is_none());
+        let nor = never.map_or(String::new(), |past| {
+            format!(", nor had it any in the last {}", past.over)
+        });
+        Found::warn(
+            self.at_metric(),
+            format!("`{}` has no data now ({why}){nor}", self.slo.name),
+            self.way_to_data(),
+        )
+    }
+
+    fn way_to_data(&self) -> &'static str {
+        match self.metric {
+            Metric::Prometheus(query) | Metric::Scrape(query) if !query.contains("vector(") => {
+                "if it needs traffic, see that there is some before the run; where no series means none of it, add `or vector(0)`"
+            }
+            Metric::Prometheus(_)
+            | Metric::Scrape(_)
+            | Metric::Traffic(_)
+            | Metric::Command(_)
+            | Metric::Simulated(_) => {
+                "see what it should read, and that there is traffic, before the run"
+            }
+        }
+    }
+
+    fn trips(&self, past: &Past) -> Option<Found> {
+        if past.trips == 0 || !self.slo.is_gate() {
+            return None;
+        }
+        let times = match past.trips {
+            1 => "once".to_owned(),
+            2 => "twice".to_owned(),
+            trips => format!("{trips} times"),
+        };
+        Some(Found::warn(
+            self.at("for"),
+            format!(
+                "`{}` would have tripped {times} ({}) in the last {} with no fault in",
+                self.slo.name, past.tripped, past.over
+            ),
+            "give it more patience (`for`) or another objective: as it is, a run may end by what its fault did not do",
+        ))
+    }
+
+    fn stillness(&self, past: &Past) -> Option<Found> {
+        let (value, _) = past.range.filter(|_| !past.moved())?;
+        let cannot = if self.slo.is_gate() {
+            "an experiment against it cannot fail"
+        } else {
+            "it has nothing to record"
+        };
+        let time = match past.seen() {
+            seen if seen == past.over => past.over.to_string(),
+            seen => format!(
+                "the {seen} of the last {} in which it had a value",
+                past.over
+            ),
+        };
+        Some(Found::warn(
+            self.at_metric(),
+            format!(
+                "`{}` has not moved in {time}, always {}: {cannot}",
+                self.slo.name,
+                self.slo.objective.unit().show(value)
+            ),
+            "see that it counts what the fault will hit: it should move when that fails",
+        ))
+    }
+
+    /// Data that is as late as the fault is long says nothing about it.
+    fn lateness(&self, freshness: &Freshness, holds: &Holds) -> Option<Found> {
+        let late = freshness.lateness()?;
+        let (name, patience) = (&self.slo.name, self.slo.patience);
+        if late >= holds.shortest {
+            return Some(Found::warn(
+                self.at_metric(),
+                format!(
+                    "a breach of `{name}` can be seen up to {late} late, the hold is {}",
+                    holds.shortest
+                ),
+                "hold longer, look back over a shorter range, or scrape more often",
+            ));
+        }
+        let told = Span::from_millis(late.as_millis() + patience.as_millis());
+        // A patience as long as every hold is the rule `gates`'s business.
+        let ends_none = told >= holds.longest && patience < holds.longest;
+        ends_none.then(|| {
+            Found::warn(
+                self.at("for"),
+                format!(
+                    "a breach of `{name}` can be seen up to {late} late and has a patience of {patience}, no step holds longer than {}: it may end none in time",
+                    holds.longest
+                ),
+                "hold longer, or give it less patience",
+            )
+        })
+    }
+
+    /// A sample that stands for longer than the patience trips an SLO all by itself.
+    fn coarseness(&self, freshness: &Freshness) -> Option<Found> {
+        let interval = freshness.interval?;
+        let patience = self.slo.patience;
+        let alone = patience > Span::ZERO && interval > patience;
+        alone.then(|| {
+            Found::warn(
+                self.at("for"),
+                format!(
+                    "`{}` gets a new sample every {interval}, and its patience is {patience}: a single bad one trips it",
+                    self.slo.name
+                ),
+                "give it the patience of two samples or more, or scrape more often",
+            )
+        })
+    }
+}

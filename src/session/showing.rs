@@ -1,0 +1,187 @@
+//! The thread of the views: it takes events as they come, tells the view the time at a steady pace, and
+//! never makes the engine wait.
+//!
+//! A reader that stops reading must not fill the memory either: beyond a limit events are passed over,
+//! and the view goes on from where the run is then. The journal has them all.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::model::event::Record;
+use crate::model::problem::{Problem, ProblemKind};
+use crate::model::state::RunState;
+use crate::run::Clock;
+use crate::view::{Backlog, Panel, View};
+
+/// Between two redraws.
+const TICK_MS: u64 = 100;
+
+/// Events that a view may be behind: some seconds of a thousand SLOs, a few megabytes.
+const LONGEST_BACKLOG: usize = 16_384;
+
+/// What the engine has recorded so far.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Known {
+    /// The fold of it.
+    pub(super) state: RunState,
+    /// How many events that were.
+    events: u64,
+}
+
+/// What everybody around a run may look at.
+#[derive(Debug, Default)]
+pub(super) struct Board {
+    known: Mutex<Known>,
+    panel: Mutex<Panel>,
+    backlog: AtomicUsize,
+}
+
+impl Board {
+    pub(super) fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn panel(&self) -> MutexGuard<'_, Panel> {
+        self.panel.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the thread is woken by.
+enum Message {
+    /// An event, the how manieth of the run it is.
+    Recorded(u64, Box<Record>),
+    /// Somebody pressed keys; what they led to is on the board.
+    Pressed,
+}
+
+/// Where events go to be shown. The thread ends once all of these are gone.
+#[derive(Clone)]
+pub(super) struct Showing {
+    messages: Sender<Message>,
+    board: Arc<Board>,
+    backlog: Backlog,
+}
+
+impl Showing {
+    /// Takes an event into what is known, and hands it to the view unless that is too far behind.
+    pub(super) fn record(&self, record: &Record) {
+        let place = {
+            let mut known = self.board.known();
+            known.state.apply(record);
+            known.events += 1;
+            known.events
+        };
+        let behind = self.board.backlog.load(Ordering::Relaxed);
+        if self.backlog == Backlog::Latest && behind >= LONGEST_BACKLOG {
+            return;
+        }
+        self.board.backlog.fetch_add(1, Ordering::Relaxed);
+        let message = Message::Recorded(place, Box::new(record.clone()));
+        // A view that is gone loses its view; the evidence doesn't depend on it.
+        let _ = self.messages.send(message);
+    }
+
+    /// Says that the panel on the board has changed.
+    pub(super) fn pressed(&self) {
+        // As above.
+        let _ = self.messages.send(Message::Pressed);
+    }
+}
+
+/// Starts the thread; what comes back second resolves when it has shown the last of it.
+pub(super) fn on_a_thread(
+    view: Box<dyn View>,
+    clock: Clock,
+    board: &Arc<Board>,
+) -> Result<(Showing, oneshot::Receiver<()>), Problem> {
+    let (messages, received) = channel();
+    let (done, shown) = oneshot::channel();
+    let showing = Showing {
+        messages,
+        board: Arc::clone(board),
+        backlog: view.backlog(),
+    };
+    let mut shower = Shower {
+        view,
+        clock,
+        board: Arc::clone(board),
+        known: Known::default(),
+    };
+    std::thread::Builder::new()
+        .name("view".to_owned())
+        .spawn(move || {
+            shower.show(&received);
+            // Whoever no longer waits for it has left already.
+            let _ = done.send(());
+        })
+        .map_err(|why| {
+            Problem::new(
+                ProblemKind::Unexpected,
+                format!("no thread for the view: {why}"),
+            )
+        })?;
+    Ok((showing, shown))
+}
+
+struct Shower {
+    view: Box<dyn View>,
+    clock: Clock,
+    board: Arc<Board>,
+    /// What the view has been told.
+    known: Known,
+}
+
+impl Shower {
+    fn show(&mut self, messages: &Receiver<Message>) {
+        let mut due_ms = self.clock.elapsed_ms() + TICK_MS;
+        loop {
+            let left_ms = due_ms.saturating_sub(self.clock.elapsed_ms());
+            match messages.recv_timeout(Duration::from_millis(left_ms.min(TICK_MS))) {
+                Ok(Message::Recorded(place, record)) => {
+                    self.board.backlog.fetch_sub(1, Ordering::Relaxed);
+                    self.recorded(place, &record);
+                }
+                // What a person does is shown at once.
+                Ok(Message::Pressed) => due_ms = 0,
+                Err(RecvTimeoutError::Timeout) => due_ms = 0,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let now_ms = self.clock.elapsed_ms();
+            if now_ms >= due_ms {
+                self.view.panel(&self.board.panel().clone());
+                self.view.tick(now_ms, &self.known.state);
+                due_ms = now_ms + TICK_MS;
+            }
+        }
+        // The last events of all may be among those that were passed over.
+        self.catch_up();
+        self.view.finish(&self.known.state);
+    }
+
+    fn recorded(&mut self, place: u64, record: &Record) {
+        if place <= self.known.events {
+            return;
+        }
+        if place > self.known.events + 1 {
+            self.catch_up();
+            return;
+        }
+        self.known.events = place;
+        self.known.state.apply(record);
+        self.view.show(record, &self.known.state);
+    }
+
+    /// Goes on from where the run is now.
+    fn catch_up(&mut self) {
+        let now = self.board.known().clone();
+        let missed = now.events.saturating_sub(self.known.events);
+        if missed > 0 {
+            self.known = now;
+            self.view.passed_over(missed, &self.known.state);
+        }
+    }
+}
