@@ -91,11 +91,13 @@ impl App {
 }
 
 async fn take_order(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes) -> Response {
+    let arrived = Instant::now();
     let answer = match order_from(&app, &headers, &body) {
         Ok((id, record)) => hand_over(&app, id, record).await,
         Err(why) => (StatusCode::BAD_REQUEST, Json(json!({"error": why}))).into_response(),
     };
-    app.ledger.answer(answer.status().as_u16());
+    app.ledger
+        .answer(answer.status().as_u16(), arrived.elapsed());
     answer
 }
 

@@ -10,6 +10,8 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::Instant;
 
+use super::histogram::Histogram;
+
 const MOST_ORDERS: usize = 50_000;
 /// Bounds the work that one new order makes when many old ones are pending.
 const LOOKED_AT_ONCE: usize = 16;
@@ -98,6 +100,13 @@ impl Order {
     }
 }
 
+/// What callers of `POST /orders` got.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Answers {
+    pub(super) by_status: BTreeMap<u16, u64>,
+    pub(super) durations: Histogram,
+}
+
 #[derive(Default)]
 struct Books {
     orders: HashMap<OrderId, Order>,
@@ -106,7 +115,7 @@ struct Books {
     /// Accepted orders, the oldest in front; those done already are dropped when they get there.
     waiting: VecDeque<OrderId>,
     totals: Totals,
-    answers: BTreeMap<u16, u64>,
+    answers: Answers,
     letters: VecDeque<DeadLetter>,
 }
 
@@ -192,10 +201,11 @@ impl Ledger {
         order.is_some_and(|order| order.accepted.is_some())
     }
 
-    /// Notes the status that a caller of `POST /orders` gets.
-    pub(super) fn answer(&self, status: u16) {
+    /// Notes the status that a caller of `POST /orders` gets, and how long it waited for it.
+    pub(super) fn answer(&self, status: u16, took: Duration) {
         let mut books = self.books();
-        *books.answers.entry(status).or_default() += 1;
+        *books.answers.by_status.entry(status).or_default() += 1;
+        books.answers.durations.record(took);
         books.totals.refused += u64::from(status >= 500);
     }
 
@@ -256,8 +266,8 @@ impl Ledger {
         self.books().letters.iter().cloned().collect()
     }
 
-    /// Answers of `POST /orders` by status.
-    pub(super) fn answers(&self) -> BTreeMap<u16, u64> {
+    /// The answers of `POST /orders` so far.
+    pub(super) fn answers(&self) -> Answers {
         self.books().answers.clone()
     }
 }

@@ -3,7 +3,11 @@
 use std::fmt::Write;
 
 use super::app::App;
+use super::histogram::Histogram;
 use super::ledger::Totals;
+
+/// The status of an order that got in.
+const ACCEPTED: u16 = 202;
 
 /// Renders the page.
 pub(super) fn render(app: &App) -> String {
@@ -16,13 +20,17 @@ pub(super) fn render(app: &App) -> String {
     );
     let help = "Answers of POST /orders by status.";
     family(&mut page, "http_requests", "counter", help);
-    for (code, answers) in app.ledger.answers() {
+    let mut answers = app.ledger.answers();
+    // There from the start, so that the first order is a rise and not a new series.
+    answers.by_status.entry(ACCEPTED).or_default();
+    for (code, answers) in &answers.by_status {
         let labels = format!("code=\"{code}\"");
         line(
             &mut page,
             &format!("http_requests_total{{{labels}}} {answers}"),
         );
     }
+    durations(&mut page, &answers.durations);
     let totals = app.ledger.totals();
     for (name, value, help) in counters(&totals) {
         family(&mut page, name, "counter", help);
@@ -34,6 +42,23 @@ pub(super) fn render(app: &App) -> String {
     }
     line(&mut page, "# EOF");
     page
+}
+
+fn durations(page: &mut String, durations: &Histogram) {
+    let name = "http_request_duration_seconds";
+    let help = "How long POST /orders took to be answered.";
+    family(page, name, "histogram", help);
+    for (bound, count) in durations.buckets() {
+        let bound = match bound.is_finite() {
+            // With a point, as OpenMetrics writes them.
+            true => format!("{bound:?}"),
+            false => "+Inf".to_owned(),
+        };
+        line(page, &format!("{name}_bucket{{le=\"{bound}\"}} {count}"));
+    }
+    line(page, &format!("{name}_count {}", durations.count()));
+    let sum = durations.sum().as_secs_f64();
+    line(page, &format!("{name}_sum {sum}"));
 }
 
 /// Name, value and meaning of what only grows.

@@ -9,6 +9,7 @@ mod chaos_api;
 mod edge;
 mod fixed;
 mod fragile;
+mod histogram;
 mod ledger;
 mod life;
 mod metrics_page;

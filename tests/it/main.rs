@@ -20,6 +20,7 @@ mod promql;
 mod rehearsal;
 mod reports;
 mod sandbox;
+mod scrape;
 mod support;
 mod timing;
 mod traffic;

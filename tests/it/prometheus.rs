@@ -23,6 +23,7 @@ use chaos_gameday::model::sample::{Reading, SloState};
 use chaos_gameday::model::secret::{Secret, Secrets};
 use chaos_gameday::model::slo::{Reaction, Slo};
 use chaos_gameday::model::units::Span;
+use chaos_gameday::run::Clock;
 
 /// Long enough for any machine.
 const PATIENT: Span = Span::from_secs(20);
@@ -55,6 +56,7 @@ fn source(spec: PrometheusSpec) -> Result<Arc<dyn MetricSource>, Problem> {
         secrets: Secrets::new(BTreeMap::from(secrets)),
         tag: "run-1".to_owned(),
         this_program: PathBuf::from("/no/such/chaos"),
+        clock: WallClock::set_to(Clock::wall()),
     };
     let specs = MetricSpecs {
         prometheus: Some(spec),

@@ -80,20 +80,30 @@ impl Query {
     }
 
     /// Why pages that are read so often can never answer it: a rate needs two samples within its
-    /// range, and a range shorter than two intervals holds them by luck.
+    /// range, and one that is shorter than two intervals holds them by luck.
     pub(super) fn too_short(&self, every: Span) -> Option<Flaw> {
-        let least = Span::from_millis(every.as_millis().saturating_mul(2));
+        let enough = |least: usize| {
+            let intervals = u64::try_from(least).unwrap_or(u64::MAX);
+            Span::from_millis(every.as_millis().saturating_mul(intervals))
+        };
         let short = self.selectors.iter().find_map(|one| {
-            let range = one.range.filter(|range| *range < least)?;
+            let range = one.range.filter(|range| *range < enough(one.least))?;
             Some((one, range))
         });
         let (selector, range) = short?;
+        let samples = match selector.least {
+            1 => "a sample",
+            _ => "the two samples that a rate needs",
+        };
         Some(Flaw {
             why: format!(
-                "`{}[{range}]` does not always hold the two samples that a rate needs: pages are read every {every}",
+                "`{}[{range}]` does not always hold {samples}: pages are read every {every}",
                 selector.written
             ),
-            way_out: format!("make the range {least} or longer, or `every` shorter"),
+            way_out: format!(
+                "make the range {} or longer, or `every` shorter",
+                enough(selector.least)
+            ),
         })
     }
 }

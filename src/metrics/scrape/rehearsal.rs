@@ -114,8 +114,13 @@ fn seen(look: &mut Look, slo: &Slo, query: &Query) -> Now {
                 format!("`{}` finds {series} series now", selector.written)
             });
             let found = found.collect::<Vec<_>>().join(", ");
+            let comparing = query.selectors.iter().any(|one| one.least > 1);
+            let why = match comparing {
+                true => "a rate needs two reads of the page",
+                false => "its range is still to be filled",
+            };
             Now::NotYet {
-                why: format!("a rate needs two reads of the page; {found}"),
+                why: format!("{why}; {found}"),
             }
         }
     }

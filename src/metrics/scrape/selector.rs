@@ -17,12 +17,17 @@ const NAME: &str = "__name__";
 pub(super) const UP: &str = "up";
 pub(super) const DURATION: &str = "scrape_duration_seconds";
 
+/// Functions that compare two samples of a range; the others take what there is.
+const COMPARING: &[&str] = &["rate", "irate", "increase", "delta", "idelta"];
+
 /// One selector of a query.
 pub(super) struct Selector {
     /// As it stands in the query.
     pub(super) written: String,
     /// The brackets behind it (`[30s]`), if it has any.
     pub(super) range: Option<Span>,
+    /// How many samples its range has to hold at least.
+    pub(super) least: usize,
     /// How much of the past it needs.
     pub(super) reach: Span,
     name: Option<String>,
@@ -40,7 +45,7 @@ impl Selector {
         }
     }
 
-    fn new(selector: &VectorSelector, range: Option<Duration>) -> Self {
+    fn new(selector: &VectorSelector, range: Option<Duration>, least: usize) -> Self {
         let range = range.map(Span::of);
         let ahead = match &selector.offset {
             Some(Offset::Pos(back)) => Span::of(*back).as_millis(),
@@ -51,6 +56,7 @@ impl Selector {
         Self {
             written: selector.to_string(),
             range,
+            least,
             reach: Span::from_millis(back.saturating_add(ahead)),
             name: selector.name.clone(),
             either: if matchers.or_matchers.is_empty() {
@@ -112,6 +118,8 @@ fn milliseconds(span: Span) -> i64 {
 
 #[derive(Default)]
 struct Found {
+    /// What the function that was met last needs of its range.
+    least: usize,
     selectors: Vec<Selector>,
 }
 
@@ -119,12 +127,19 @@ impl ExprVisitor for Found {
     type Error = std::convert::Infallible;
 
     fn pre_visit(&mut self, expression: &Expr) -> Result<bool, Self::Error> {
+        if let Expr::Call(call) = expression {
+            self.least = if COMPARING.contains(&call.func.name) {
+                2
+            } else {
+                1
+            };
+        }
         if let Expr::VectorSelector(selector) = expression {
-            self.selectors.push(Selector::new(selector, None));
+            self.selectors.push(Selector::new(selector, None, 1));
         }
         if let Expr::MatrixSelector(selector) = expression {
-            let range = Some(selector.range);
-            self.selectors.push(Selector::new(&selector.vs, range));
+            let found = Selector::new(&selector.vs, Some(selector.range), self.least);
+            self.selectors.push(found);
         }
         Ok(true)
     }
@@ -146,25 +161,25 @@ mod tests {
             .collect()
     }
 
+    fn seconds(count: u64) -> Span {
+        Span::from_secs(count)
+    }
+
     #[test]
     fn every_selector_is_found_with_how_far_it_looks_back() {
         let found = of(
-            "sum by (job) (rate(a{b=\"c\"}[30s])) / on () (d offset 1m or vector(0)) > abs(-rate(e[1m] offset 2m))",
+            "sum by (job) (rate(a{b=\"c\"}[30s])) / on () (d offset 1m or vector(0)) > abs(-max_over_time(e[1m] offset 2m))",
         );
         let found: Vec<_> = found
             .iter()
-            .map(|one| (one.written.as_str(), one.range, one.reach))
+            .map(|one| (one.written.as_str(), one.range, one.least, one.reach))
             .collect();
         assert_eq!(
             found,
             [
-                ("a{b=\"c\"}", Some(Span::from_secs(30)), Span::from_secs(30)),
-                ("d offset 1m", None, Span::from_secs(360)),
-                (
-                    "e offset 2m",
-                    Some(Span::from_secs(60)),
-                    Span::from_secs(180)
-                ),
+                ("a{b=\"c\"}", Some(seconds(30)), 2, seconds(30)),
+                ("d offset 1m", None, 1, seconds(360)),
+                ("e offset 2m", Some(seconds(60)), 1, seconds(180)),
             ]
         );
     }

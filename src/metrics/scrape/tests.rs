@@ -421,6 +421,9 @@ async fn a_rehearsal_reads_the_page_once_and_says_what_it_can_know() {
         why: why.to_owned(),
         way_out: way_out.to_owned(),
     };
+    let filling = |found: &str| Now::NotYet {
+        why: format!("its range is still to be filled; {found}"),
+    };
     let errors =
         "sum(rate(http_requests_total{code=~\"5..\"}[30s])) / sum(rate(http_requests_total[30s]))";
     for (query, expected) in [
@@ -455,6 +458,17 @@ async fn a_rehearsal_reads_the_page_once_and_says_what_it_can_know() {
                 "`http_requests_total[1s500ms]` does not always hold the two samples that a rate needs: pages are read every 1s",
                 "make the range 2s or longer, or `every` shorter",
             ),
+        ),
+        (
+            "max_over_time(queue[999ms])",
+            flawed(
+                "`queue[999ms]` does not always hold a sample: pages are read every 1s",
+                "make the range 1s or longer, or `every` shorter",
+            ),
+        ),
+        (
+            "max_over_time(queue[1s])",
+            filling("`queue` finds 1 series now"),
         ),
         (
             "sum(",

@@ -31,21 +31,23 @@ pub(super) fn nothing(window: &Window, query: &Query, now_ms: i64) -> String {
     if window.pages.iter().all(unread) {
         return "no page has been read yet".to_owned();
     }
+    let reads = |selector| window.concerned(selector).map(|page| page.reads).max();
+    let mut comparing = query.selectors.iter().filter(|one| one.least > 1);
+    if comparing.any(|selector| reads(selector) == Some(1)) {
+        return "one read of the page so far, a rate needs two".to_owned();
+    }
     for selector in &query.selectors {
         let found = window.found(selector, now_ms);
-        let reads = window.concerned(selector).map(|page| page.reads).max();
-        match selector.range {
-            _ if found.is_empty() => return missing(window, selector),
-            Some(_) if reads == Some(1) => {
-                return "one read of the page so far, a rate needs two".to_owned();
-            }
-            Some(range) if found.iter().all(|samples| *samples < 2) => {
-                return format!(
-                    "`{}[{range}]` holds fewer than two samples",
-                    selector.written
-                );
-            }
-            Some(_) | None => {}
+        if found.is_empty() {
+            return missing(window, selector);
+        }
+        if let Some(range) = selector.range
+            && found.iter().all(|samples| *samples < selector.least)
+        {
+            return format!(
+                "`{}[{range}]` holds fewer than two samples",
+                selector.written
+            );
         }
     }
     "the query finds nothing".to_owned()

@@ -259,6 +259,7 @@ async fn the_metrics_page_is_open_metrics_and_agrees_with_the_status() {
     let samples: Vec<&str> = page
         .lines()
         .filter(|line| !line.starts_with('#') && !line.starts_with("sandbox_uptime_seconds"))
+        .filter(|line| !line.starts_with("http_request_duration_seconds"))
         .collect();
     let expected = [
         "sandbox_app_info{version=\"fixed\"} 1",
@@ -276,4 +277,50 @@ async fn the_metrics_page_is_open_metrics_and_agrees_with_the_status() {
     ];
     assert_eq!(samples, expected);
     assert!(page.ends_with("# EOF\n"));
+}
+
+/// The histogram of a page: how many were within each bound, and the sum of all.
+fn durations(page: &str) -> (Vec<(&str, u64)>, f64) {
+    let lines = page.lines();
+    let ours = lines.filter_map(|line| line.strip_prefix("http_request_duration_seconds_"));
+    let figures: Vec<_> = ours.filter_map(|line| line.rsplit_once(' ')).collect();
+    let sum = figures.iter().find(|(name, _)| *name == "sum").unwrap();
+    let counts = figures.iter().filter(|(name, _)| *name != "sum");
+    let counts = counts.map(|(name, count)| {
+        let short = name.strip_prefix("bucket{le=\"").unwrap_or(name);
+        (short.trim_end_matches("\"}"), count.parse().unwrap())
+    });
+    (counts.collect(), sum.1.parse().unwrap())
+}
+
+#[tokio::test]
+async fn the_metrics_page_has_a_histogram_of_how_long_orders_really_took() {
+    let bench = Bench::start(AppVersion::Fixed).await;
+    bench.effects(json!({"latency": 300})).await;
+    assert_eq!(bench.order("slow").await.0, 202);
+    assert_eq!(
+        bench.app("POST", "/orders").send().await.unwrap().status(),
+        400
+    );
+    let page = bench.app("GET", "/metrics").send().await.unwrap();
+    let page = page.text().await.unwrap();
+    let (counts, sum) = durations(&page);
+    // The bad order took no time, the slow one 300 ms and a bit.
+    let bounds = [
+        ("0.005", 1),
+        ("0.01", 1),
+        ("0.025", 1),
+        ("0.05", 1),
+        ("0.1", 1),
+        ("0.25", 1),
+        ("0.5", 2),
+        ("1.0", 2),
+        ("2.5", 2),
+        ("5.0", 2),
+        ("10.0", 2),
+        ("+Inf", 2),
+        ("count", 2),
+    ];
+    assert_eq!(counts, bounds, "{page}");
+    assert!((0.3..0.5).contains(&sum), "{sum}");
 }

@@ -6,6 +6,7 @@ pub mod events;
 pub mod examples;
 pub mod journals;
 pub mod localstack;
+pub mod pages;
 pub mod panicky;
 pub mod process;
 pub mod prometheus;
