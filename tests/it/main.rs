@@ -14,6 +14,7 @@ mod plans;
 mod policy;
 mod project;
 mod prometheus;
+mod promql;
 mod rehearsal;
 mod reports;
 mod sandbox;

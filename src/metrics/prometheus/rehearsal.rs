@@ -47,7 +47,7 @@ pub(super) async fn complete(api: &Api, question: Question<'_>, told: Rehearsal)
         past_in_time(api, question)
     );
     let told = Rehearsal { freshness, ..told };
-    match past {
+    match past.map_err(|trouble| trouble.map(|text| api.redacted(text))) {
         Ok(past) => Rehearsal { past, ..told },
         Err(Trouble::Unjudgeable { why, way_out }) => {
             let why = format!("over its past: {why}");

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use promql_parser::parser::{self, token::T_STRING};
 
+use super::letters::{Mark, marks};
 use super::reading::{Token, tokens};
 
 /// Longer queries are not searched: the search parses the query some hundred times.
@@ -43,19 +44,11 @@ pub(super) fn of(query: &str, complaint: &str) -> Fault {
     }
 }
 
-/// The lexer stopped: at a bracket or a string that nothing ends, or at a sign that cannot be.
+/// The lexer stopped: at a bracket that nothing closes, or at a sign that cannot be.
 fn of_letters(query: &str, complaint: &str) -> Option<Range<usize>> {
-    if [
-        "unclosed",
-        "unterminated",
-        "unexpected end",
-        "not terminated",
-    ]
-    .iter()
-    .any(|word| complaint.contains(word))
-    {
-        let open = Open::after(query);
-        let start = open.string.or(open.brackets.last().map(|(at, _)| *at))?;
+    let incomplete = ["unclosed", "unexpected end"];
+    if incomplete.iter().any(|word| complaint.contains(word)) {
+        let (start, _) = *open_brackets(query).last()?;
         return Some(start..start + 1);
     }
     let borders: Vec<_> = query.char_indices().map(|(at, _)| at).collect();
@@ -108,8 +101,8 @@ fn of_meaning(query: &str, tokens: &[Token], complaint: &str) -> Option<Range<us
 
 /// Whether a completion of this beginning of a query gets such a complaint (`None`: it is read).
 fn any_completion(beginning: &str, is_such: impl Fn(Option<&str>) -> bool) -> bool {
-    let open = Open::after(beginning);
-    let mut closing = open.brackets.iter().rev().map(|(_, close)| *close);
+    let open = open_brackets(beginning);
+    let mut closing = open.iter().rev().map(|(_, close)| *close);
     let nearest = closing.next();
     let others: String = closing.collect();
     let after: &[&str] = match nearest {
@@ -125,108 +118,113 @@ fn any_completion(beginning: &str, is_such: impl Fn(Option<&str>) -> bool) -> bo
     })
 }
 
-/// What is still open at the end of a text.
-#[derive(Default)]
-struct Open {
-    /// Where each bracket stands, and what closes it; the innermost last.
-    brackets: Vec<(usize, char)>,
-    /// Where the string begins that has no end.
-    string: Option<usize>,
-}
-
-impl Open {
-    fn after(text: &str) -> Self {
-        let mut open = Self::default();
-        let mut letters = text.char_indices();
-        while let Some((at, letter)) = letters.next() {
-            match letter {
-                '(' => open.brackets.push((at, ')')),
-                '{' => open.brackets.push((at, '}')),
-                '[' => open.brackets.push((at, ']')),
-                ')' | '}' | ']' => {
-                    open.brackets.pop();
-                }
-                '#' => {
-                    letters.find(|(_, letter)| matches!(letter, '\n' | '\r'));
-                }
-                '"' | '\'' | '`' => {
-                    if !string_ends(&mut letters, letter) {
-                        open.string = Some(at);
-                    }
-                }
-                _ => {}
+/// The brackets that are open at the end of a text, with what closes them; the innermost last.
+fn open_brackets(text: &str) -> Vec<(usize, char)> {
+    let mut open = Vec::new();
+    for (at, mark) in marks(text) {
+        match mark {
+            Mark::Opening(close) => open.push((at, close)),
+            Mark::Closing => {
+                open.pop();
             }
-        }
-        open
-    }
-}
-
-/// Goes on to the quote that ends the string; whether there is one.
-fn string_ends(letters: &mut std::str::CharIndices<'_>, quote: char) -> bool {
-    while let Some((_, letter)) = letters.next() {
-        if letter == quote {
-            return true;
-        }
-        if letter == '\\' {
-            letters.next();
+            Mark::Text { .. } | Mark::Unended => {}
         }
     }
-    false
+    open
 }
 
 #[cfg(test)]
 mod tests {
     use crate::metrics::promql::parse;
 
-    /// The message, and the query with the place marked.
-    fn complaint(query: &str) -> String {
+    /// The query with the place marked, and the message.
+    fn complaint(query: &str) -> (String, String) {
         let unreadable = parse(query).expect_err(query);
         let message = unreadable.problem.message;
-        match unreadable.range {
+        let marked = match unreadable.range {
             Some(range) => {
                 let (before, rest) = query.split_at(range.start);
                 let (place, after) = rest.split_at(range.len());
-                format!("{before}⟦{place}⟧{after}: {message}")
+                format!("{before}⟦{place}⟧{after}")
             }
-            None => format!("{query}: {message}"),
-        }
+            None => query.to_owned(),
+        };
+        let bare = message.strip_prefix("this is no PromQL: ");
+        (marked, bare.unwrap_or(&message).to_owned())
     }
+
+    /// The place of each, between `⟦` and `⟧`, and what is said.
+    const COMPLAINTS: &[(&str, &str)] = &[
+        ("sum⟦(⟧rate(x[1m])", "unclosed left parenthesis"),
+        ("sum(rate(x[1m]))⟦)⟧", "unexpected right parenthesis ')'"),
+        ("x{code=⟦\"⟧5..}", "the string that begins here has no end"),
+        ("x{code=⟦5⟧}", "unexpected character inside braces: '5'"),
+        (
+            "x⟦{code}⟧",
+            "invalid label matcher, expected label matching operator after 'code'",
+        ),
+        ("x{code=~⟦\"(\"⟧}", "illegal regex for ("),
+        ("1 +⟦⟧ ", "it ends before it is complete"),
+        ("1 + + ⟦)⟧", "unexpected right parenthesis ')'"),
+        (
+            "rate(x[5 ⟦m⟧inutes])",
+            "unexpected character inside brackets: 'm'",
+        ),
+        ("rate(x[5m⟦)⟧", "unexpected character inside brackets: ')'"),
+        (
+            "⟦rate(x)⟧",
+            "expected type matrix in call to function 'rate', got vector",
+        ),
+        (
+            "sum(⟦rate(x)⟧) / 2",
+            "expected type matrix in call to function 'rate', got vector",
+        ),
+        ("sum by ⟦code⟧ (x)", "`code` cannot stand here"),
+        ("sum(x) by ⟦(⟧code", "unclosed left parenthesis"),
+        ("x > 1 ⟦y⟧", "`y` cannot stand here"),
+        (
+            "⟦1 > 2⟧",
+            "comparisons between scalars must use BOOL modifier",
+        ),
+        ("⟦nosuch(x)⟧", "unknown function with name 'nosuch'"),
+        (
+            "1 + ⟦nosuch(x)⟧ + nosuch(y)",
+            "unknown function with name 'nosuch'",
+        ),
+        (
+            "⟦clamp_min(x)⟧",
+            "expected 2 argument(s) in call to 'clamp_min', got 1",
+        ),
+        (
+            "⟦x and 1⟧",
+            "set operator 'and' not allowed in binary scalar expression",
+        ),
+        (
+            "⟦{}⟧",
+            "vector selector must contain at least one non-empty matcher",
+        ),
+        ("⟦é⟧", "unexpected character: 'é'"),
+        ("x !⟦ ⟧y", "unexpected character after '!': ' '"),
+        ("x[⟦1e30⟧]", "`1e30` is no length of time"),
+        ("x offset -⟦inf⟧", "`inf` is no length of time"),
+        (
+            "⟦histogram_quantile(x, 0.9)⟧",
+            "expected type scalar in call to function 'histogram_quantile', got vector",
+        ),
+        ("x{a=\"b\",⟦,⟧c=\"d\"}", "`,` cannot stand here"),
+        ("x =⟦~⟧ \"y\"", "unexpected character after '=': '~'"),
+        ("⟦'⟧unended", "the string that begins here has no end"),
+        ("⟦(⟧x # }", "unclosed left parenthesis"),
+        ("", "the query is empty"),
+        ("x{a=~⟦`\\d(`⟧}", "illegal regex for \\d("),
+    ];
 
     #[test]
     fn what_is_no_promql_is_marked_where_it_goes_wrong() {
-        let queries = [
-            "sum(rate(x[1m])",
-            "sum(rate(x[1m])))",
-            "x{code=\"5..}",
-            "x{code=5}",
-            "x{code}",
-            "x{code=~\"(\"}",
-            "1 + ",
-            "1 + + )",
-            "rate(x[5 minutes])",
-            "rate(x[5m)",
-            "rate(x)",
-            "sum(rate(x)) / 2",
-            "sum by code (x)",
-            "sum(x) by (code",
-            "x > 1 y",
-            "1 > 2",
-            "nosuch(x)",
-            "1 + nosuch(x) + nosuch(y)",
-            "clamp_min(x)",
-            "x and 1",
-            "{}",
-            "é",
-            "x ! y",
-            "x[1e30]",
-            "x offset -inf",
-            "\n  ",
-            "histogram_quantile(x, 0.9)",
-            "x{a=\"b\",,c=\"d\"}",
-            "x =~ \"y\"",
-            "'unended",
-            "(x # }",
-        ];
-        insta::assert_snapshot!(queries.map(complaint).join("\n"));
+        for (marked, message) in COMPLAINTS {
+            let query = marked.replace(['⟦', '⟧'], "");
+            let expected = ((*marked).to_owned(), (*message).to_owned());
+            assert_eq!(complaint(&query), expected);
+        }
     }
 }

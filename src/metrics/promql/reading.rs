@@ -11,6 +11,7 @@ use promql_parser::parser::token::{
 use promql_parser::parser::{self, Expr};
 use promql_parser::util::parse_str_radix;
 
+use super::letters::{Mark, Respelled, marks};
 use super::place;
 use crate::model::problem::{Problem, ProblemKind};
 
@@ -58,13 +59,27 @@ pub fn parse(query: &str) -> Result<Expr, Unreadable> {
         );
         return Err(invalid(message, None).hint(SHORTER));
     }
-    within_limits(query, &tokens(query).unwrap_or_default())?;
-    parser::parse(query).map_err(|words| {
-        let found = place::of(query, &words);
-        invalid(format!("this is no PromQL: {}", found.words), found.range)
+    let mut marks = marks(query).into_iter();
+    if let Some((at, _)) = marks.find(|(_, mark)| *mark == Mark::Unended) {
+        let message = format!("{NO_PROMQL}: the string that begins here has no end");
+        return Err(invalid(message, Some(at..at + 1)));
+    }
+    let respelled = Respelled::new(query);
+    read(&respelled.text).map_err(|unreadable| Unreadable {
+        range: unreadable.range.map(|range| respelled.written(range)),
+        ..unreadable
     })
 }
 
+fn read(query: &str) -> Result<Expr, Unreadable> {
+    within_limits(query, &tokens(query).unwrap_or_default())?;
+    parser::parse(query).map_err(|words| {
+        let found = place::of(query, &words);
+        invalid(format!("{NO_PROMQL}: {}", found.words), found.range)
+    })
+}
+
+const NO_PROMQL: &str = "this is no PromQL";
 const SHORTER: &str =
     "let Prometheus work it out in a recording rule, and read the series that this gives";
 

@@ -1,9 +1,10 @@
 //! What a query looks at, without answering it: how far back, at which series; and how series differ.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use promql_parser::parser::{Expr, VectorSelector};
 
+use super::answer::{LabelSet, borrowed_labels};
 use crate::metrics::series::Labels;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Span;
@@ -84,15 +85,26 @@ pub(super) fn parts(expression: &Expr) -> Vec<&Expr> {
 /// The names of the labels by which these series differ, in their order. A label that a series
 /// lacks is an empty one, as everywhere in PromQL.
 pub fn labels_apart(series: &[Labels]) -> Vec<String> {
-    let names: BTreeSet<_> = series.iter().flat_map(Labels::keys).collect();
-    let differs = |name: &&String| {
-        let mut values = series
-            .iter()
-            .map(|labels| labels.get(*name).map_or("", String::as_str));
-        let first = values.next();
-        values.any(|value| Some(value) != first)
-    };
-    names.into_iter().filter(differs).cloned().collect()
+    let sets: Vec<_> = series.iter().map(borrowed_labels).collect();
+    let apart = apart(&sets).into_iter();
+    apart.map(str::to_owned).collect()
+}
+
+pub(super) fn apart<'a>(sets: &[LabelSet<'a>]) -> BTreeSet<&'a str> {
+    let mut seen: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
+    let mut apart = BTreeSet::new();
+    for (name, value) in sets.iter().flatten() {
+        let (first, count) = seen.entry(name).or_insert((value, 0));
+        *count += 1;
+        if first != value {
+            apart.insert(*name);
+        }
+    }
+    let lacking = seen
+        .into_iter()
+        .filter(|(_, (_, count))| *count < sets.len());
+    apart.extend(lacking.map(|(name, _)| name));
+    apart
 }
 
 /// What is said where one series was asked for and these came: by which labels they differ, and how

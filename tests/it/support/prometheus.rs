@@ -48,11 +48,16 @@ pub struct Prometheus {
 impl Prometheus {
     /// Starts it with these `scrape_configs` (YAML list items) and waits until it is ready.
     pub async fn start(scrape_configs: &str) -> Self {
-        Self::start_on(tempfile::tempdir().unwrap(), scrape_configs).await
+        Self::start_with(scrape_configs, &[]).await
+    }
+
+    /// The same with more flags on its command line.
+    pub async fn start_with(scrape_configs: &str, flags: &[&str]) -> Self {
+        Self::start_on(tempfile::tempdir().unwrap(), scrape_configs, flags).await
     }
 
     /// The same on a folder whose `data` may hold samples already, as `with_history` puts them there.
-    pub async fn start_on(folder: TempDir, scrape_configs: &str) -> Self {
+    pub async fn start_on(folder: TempDir, scrape_configs: &str, flags: &[&str]) -> Self {
         let folder = Arc::new(folder);
         let config = folder.path().join("prometheus.yml");
         let global = "global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}";
@@ -72,6 +77,7 @@ impl Prometheus {
                 ))
                 .arg(format!("--web.listen-address=127.0.0.1:{port}"))
                 .arg("--log.level=error")
+                .args(flags)
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
