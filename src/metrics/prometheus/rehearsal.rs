@@ -56,7 +56,9 @@ pub(super) async fn complete(api: &Api, question: Question<'_>, told: Rehearsal)
         }
         Err(Trouble::Refused { why, .. } | Trouble::Passing { why, .. }) => {
             let mut warnings = told.warnings;
-            warnings.push(format!("its past could not be read: {why}"));
+            warnings.push(format!(
+                "its past could not be read ({why}); a shorter `--rehearse` asks for less"
+            ));
             Rehearsal { warnings, ..told }
         }
     }

@@ -289,7 +289,7 @@ async fn a_past_that_does_not_come_is_a_warning_and_now_stands() {
         panic!("{:?}", rehearsal.warnings);
     };
     assert!(
-        warning.starts_with("its past could not be read: no answer from http://127.0.0.1:"),
+        warning.starts_with("its past could not be read (no answer from http://127.0.0.1:"),
         "{warning}"
     );
 }
