@@ -130,6 +130,16 @@ fn values() -> Vec<Row> {
             ),
         ),
         lasts(
+            "series with a label that would clear the screen",
+            result(
+                "vector",
+                r#"[{"metric":{"a\u001b[2J":"1"},"value":[1,"1"]},{"metric":{},"value":[1,"1"]}]"#,
+            ),
+            no_data(
+                "2 series that differ in `a[2J`; wrap the query in `sum(…)`, `max(…)` or another aggregation",
+            ),
+        ),
+        lasts(
             "a matrix",
             result("matrix", r#"[{"metric":{},"values":[[1,"1"],[2,"2"]]}]"#),
             no_data(
