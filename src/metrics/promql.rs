@@ -56,3 +56,6 @@ pub fn evaluate(expression: &Expr, store: &SeriesStore, at_ms: i64) -> Result<Va
     let moment = Moment { store, at_ms };
     Ok(moment.answer(expression)?.into_value())
 }
+
+#[cfg(test)]
+mod tests;

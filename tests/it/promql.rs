@@ -1,8 +1,10 @@
 //! The subset of PromQL against a real Prometheus: both hold the same samples, and are asked the same
 //! queries about the same instants.
 
+mod abuse;
 mod expressions;
 mod judge;
+mod live;
 mod random;
 mod remote_write;
 mod world;
@@ -48,6 +50,51 @@ async fn expressions_that_nobody_thought_of_answer_as_prometheus_does() {
     let verdict = judge.compare(&expressions, &world.instants()[..1]).await;
     assert_eq!(verdict.differences, [""; 0]);
     verdict.assert_worthwhile();
+}
+
+/// PromQL that Prometheus reads, of every sort, the subset left aside.
+const READABLE: &[&str] = &[
+    "x{a=~`\\d+\\.\\w`, b!~'\\\\d'}",
+    "sum by (job, le,) (x) or on () y",
+    "SUM(x) BY (sum, by, on)",
+    "sum without (bool, offset) (sum)",
+    "x{on=\"a\", by='b', sum=`c`,}",
+    "{__name__=\"x\"}[5m:]",
+    "x @ 1.5 offset -5m",
+    "rate(x[1h30m] @ end())",
+    "topk(3, x) + quantile(0.9, y)",
+    "count_values('a', x)",
+    "label_join(x, \"a\", \"-\", \"b\", \"c\")",
+    "x * on (a) group_left (b, c) y",
+    "predict_linear(x[1h], 4 * 3600) < 0",
+    "absent(x{a=\"b\"})",
+    "x # a comment\n + y",
+    "job:x:rate5m / ignoring (a) :y:",
+    "0x1F + 1e-3 + .5 + Inf - NaN",
+    "x atan2 y",
+    "day_of_week() == bool 1",
+    "max_over_time(deriv(x[5m])[1h:1m])",
+    "x{a=~\"[[:alpha:]]+|(?i:y)|\\\\pL\"}",
+    "x{a=\"\\u2603\\n\\t\\\"\"}",
+    "-x ^ -y",
+    "\"a text\"",
+];
+
+/// A query that Prometheus reads must not be refused by us before it is asked.
+#[tokio::test]
+async fn what_prometheus_reads_can_be_read_here() {
+    if is_missing() {
+        return;
+    }
+    let server = Prometheus::start("  []").await;
+    for query in READABLE {
+        server.query(query, None).await;
+        assert!(
+            promql::parse(query).is_ok(),
+            "{query}: {:?}",
+            promql::parse(query)
+        );
+    }
 }
 
 #[test]

@@ -135,6 +135,7 @@ fn open_brackets(text: &str) -> Vec<(usize, char)> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::metrics::promql::parse;
 
     /// The query with the place marked, and the message.
@@ -225,6 +226,29 @@ mod tests {
             let query = marked.replace(['⟦', '⟧'], "");
             let expected = ((*marked).to_owned(), (*message).to_owned());
             assert_eq!(complaint(&query), expected);
+        }
+    }
+
+    /// Every rule of the grammar that can be left half done.
+    const SENTENCES: &[&str] = &[
+        "sum by (a, b) (rate(x{c=~\"d\", e!=\"f\",}[5m] offset -1h)) / on (a) group_left (g) y",
+        "avg(x) without (a,) >= bool ignoring () -z ^ 2 and (a unless b or c)",
+        "topk(3, x @ 1.5) + max_over_time(y[1h:5m] @ end()) + z[1h:] offset 5m",
+        "label_replace(x, \"a\", 'b', `c`, \"d\") * on () group_right () {__name__=\"y\"}",
+        "x + fill (1) y - fill_left (-1) fill_right (+2) z",
+        "{\"a.b\", \"c.d\"=\"e\"} atan2 time() == 1 != +3",
+        "histogram_quantile(scalar(x @ start()), sum by (le) (y{a=\"b\" or c=\"d\"}))",
+    ];
+
+    #[test]
+    fn no_beginning_of_a_sentence_is_taken_for_a_mistake() {
+        for sentence in SENTENCES {
+            let tokens = tokens(sentence).expect(sentence);
+            for token in &tokens {
+                let beginning = &sentence[..token.range.end];
+                let good = any_completion(beginning, |words| words != Some(UNGRAMMATICAL));
+                assert!(good, "{beginning}");
+            }
         }
     }
 }

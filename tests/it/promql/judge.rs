@@ -47,9 +47,14 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// How many were answered with at least one number.
+    pub fn with_values(&self) -> usize {
+        self.asked - self.empty - self.refused
+    }
+
     /// Two that always answer with nothing would agree too.
     pub fn assert_worthwhile(&self) {
-        let with_values = self.asked - self.empty - self.refused;
+        let with_values = self.with_values();
         let counts = format!(
             "{} asked, {with_values} with values, {} empty, {} refused",
             self.asked, self.empty, self.refused

@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const NAMES: &[&str] = &[
+pub const NAMES: &[&str] = &[
     "requests_total",
     "errors_total",
     "queue_length",
