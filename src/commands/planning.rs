@@ -159,6 +159,8 @@ async fn rehearsed(
 ) -> Result<Plan, Failure> {
     let setup = source_setup(desk, "rehearsal".to_owned(), clients)?;
     let sources = Sources::new(&plan.experiment.metrics, &setup)?;
+    let told = format!("rehearsing the SLOs over {over} of the past");
+    desk.printer.detail(&told);
     Ok(rehearse(plan, &sources, over).await?)
 }
 

@@ -3,6 +3,7 @@
 mod asked;
 mod bounds;
 mod findings;
+mod kept;
 mod past;
 mod real;
 mod shown;

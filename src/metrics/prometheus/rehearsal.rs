@@ -47,7 +47,7 @@ pub(super) async fn complete(api: &Api, question: Question<'_>, told: Rehearsal)
         past_in_time(api, question)
     );
     let told = Rehearsal { freshness, ..told };
-    match past {
+    match past.map_err(|trouble| trouble.map(|text| api.redacted(text))) {
         Ok(past) => Rehearsal { past, ..told },
         Err(Trouble::Unjudgeable { why, way_out }) => {
             let why = format!("over its past: {why}");
@@ -56,7 +56,9 @@ pub(super) async fn complete(api: &Api, question: Question<'_>, told: Rehearsal)
         }
         Err(Trouble::Refused { why, .. } | Trouble::Passing { why, .. }) => {
             let mut warnings = told.warnings;
-            warnings.push(format!("its past could not be read: {why}"));
+            warnings.push(format!(
+                "its past could not be read ({why}); a shorter `--rehearse` asks for less"
+            ));
             Rehearsal { warnings, ..told }
         }
     }

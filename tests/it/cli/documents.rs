@@ -138,6 +138,7 @@ async fn a_plan_is_run_as_it_was_approved_and_flags_that_would_change_it_are_ref
     for flags in [
         &["--var", "HOLD=3s"][..],
         &["--var-file", "vars.yaml"],
+        &["--rehearse", "1h"],
         &["--sandbox"],
     ] {
         let args = [&["run", plan.as_str()][..], flags].concat();

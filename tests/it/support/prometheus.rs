@@ -56,15 +56,11 @@ impl Prometheus {
 
     /// The same with more flags on its command line.
     pub async fn start_with(scrape_configs: &str, flags: &[&str]) -> Self {
-        Self::launch(tempfile::tempdir().unwrap(), scrape_configs, flags).await
+        Self::start_on(tempfile::tempdir().unwrap(), scrape_configs, flags).await
     }
 
     /// The same on a folder whose `data` may hold samples already, as `with_history` puts them there.
-    pub async fn start_on(folder: TempDir, scrape_configs: &str) -> Self {
-        Self::launch(folder, scrape_configs, &[]).await
-    }
-
-    async fn launch(folder: TempDir, scrape_configs: &str, flags: &[&str]) -> Self {
+    pub async fn start_on(folder: TempDir, scrape_configs: &str, flags: &[&str]) -> Self {
         let folder = Arc::new(folder);
         let config = folder.path().join("prometheus.yml");
         let global = "global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}";
