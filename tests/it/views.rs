@@ -4,6 +4,7 @@ mod frames;
 mod playing;
 mod printing;
 mod streams;
+mod terminals;
 
 use chaos_gameday::model::event::Record;
 use chaos_gameday::model::outcome::Outcome;
