@@ -1,6 +1,9 @@
 //! What a person sees: frames, lines, JSON, the closing summary, the player and the printer.
 
+mod codes;
 mod frames;
+mod manned;
+mod many;
 mod playing;
 mod printing;
 mod streams;
