@@ -185,3 +185,101 @@ impl Shower {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::model::event::Event;
+
+    /// What a view was told, for whoever waits for its end.
+    #[derive(Default)]
+    struct Told {
+        shown: u64,
+        passed_over: u64,
+        finished: Option<RunState>,
+    }
+
+    /// Reads nothing until it is released.
+    struct Stalled {
+        released: Receiver<()>,
+        backlog: Backlog,
+        told: Arc<Mutex<Told>>,
+    }
+
+    impl View for Stalled {
+        fn show(&mut self, _: &Record, _: &RunState) {
+            // An error is a release too: nobody is left who could say it.
+            let _ = self.released.recv();
+            self.told.lock().unwrap().shown += 1;
+        }
+
+        fn tick(&mut self, _: u64, _: &RunState) {}
+
+        fn passed_over(&mut self, events: u64, _: &RunState) {
+            self.told.lock().unwrap().passed_over += events;
+        }
+
+        fn backlog(&self) -> Backlog {
+            self.backlog
+        }
+
+        fn finish(&mut self, state: &RunState) {
+            self.told.lock().unwrap().finished = Some(state.clone());
+        }
+    }
+
+    fn warned(seq: u64) -> Record {
+        Record {
+            seq,
+            time: Timestamp::UNIX_EPOCH,
+            elapsed_ms: seq,
+            event: Event::TicksMissed {
+                slo: "slow".to_owned(),
+                missed: seq,
+            },
+        }
+    }
+
+    /// So many events come while the view hangs, and a few after it went on.
+    fn shown(events: u64, backlog: Backlog) -> (u64, u64, RunState) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let (release, released) = channel();
+            let told = Arc::new(Mutex::new(Told::default()));
+            let view = Box::new(Stalled {
+                released,
+                backlog,
+                told: Arc::clone(&told),
+            });
+            let board = Arc::new(Board::default());
+            let (showing, ended) = on_a_thread(view, Clock::start(), &board).unwrap();
+            for seq in 1..=events {
+                showing.record(&warned(seq));
+            }
+            drop((release, showing));
+            ended.await.unwrap();
+            let told = std::mem::take(&mut *told.lock().unwrap());
+            (told.shown, told.passed_over, told.finished.unwrap())
+        })
+    }
+
+    #[test]
+    fn a_view_that_hangs_is_passed_over_and_ends_where_the_run_ends() {
+        let events = 3 * LONGEST_BACKLOG as u64;
+        let (shown, passed_over, state) = shown(events, Backlog::Latest);
+        assert_eq!((shown + passed_over, state.seq), (events, events));
+        // The one that it hangs in has left the queue.
+        assert!(shown <= LONGEST_BACKLOG as u64 + 1, "{shown}");
+    }
+
+    #[test]
+    fn a_view_of_data_gets_every_event() {
+        let events = 3 * LONGEST_BACKLOG as u64;
+        let (shown, passed_over, state) = shown(events, Backlog::Every);
+        assert_eq!((shown, passed_over, state.seq), (events, 0, events));
+    }
+}

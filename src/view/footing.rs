@@ -32,7 +32,7 @@ pub fn bottom(state: &RunState, canvas: Canvas, panel: &Panel) -> Vec<String> {
     let paint = |tone: Tone, text: &str| tone.paint(&fit(text, canvas.width), canvas.colour);
     match (panel.keyboard(), panel.open()) {
         (Keyboard::Absent, _) => Vec::new(),
-        (Keyboard::Live, Open::Nothing) if panel.form() == Form::Lines => Vec::new(),
+        (Keyboard::Live, Open::Nothing) if !names_keys(state, panel) => Vec::new(),
         (Keyboard::Live, Open::Nothing) => {
             vec![paint(Tone::Quiet, &keys(state, canvas.width))]
         }
@@ -56,6 +56,12 @@ pub fn bottom(state: &RunState, canvas: Canvas, panel: &Panel) -> Vec<String> {
             note(text, canvas),
         ],
     }
+}
+
+/// A run that is over takes no wishes, and among plain lines nothing is redrawn.
+fn names_keys(state: &RunState, panel: &Panel) -> bool {
+    let over = state.phase.is_some_and(Phase::is_end);
+    panel.form() == Form::Bars && !over
 }
 
 fn abort(width: usize) -> &'static str {

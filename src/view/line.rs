@@ -1,5 +1,5 @@
-//! The view without a terminal: one plain line an event on stderr, no escape codes, and a status
-//! line at most every ten seconds.
+//! The view without a terminal: one plain line an event on stderr, with colours only where they are
+//! asked for, and a status line at most every ten seconds.
 
 use crate::model::event::Record;
 use crate::model::phase::Phase;
@@ -12,8 +12,9 @@ use super::narrator::Narrator;
 use super::printer::Printer;
 use super::render::{planned, spent, unplanned};
 use super::sanitise::sanitise;
-use super::setup::Loudness;
+use super::setup::{Loudness, Stream};
 use super::text::{columns, fine_clock, length, whole_seconds};
+use super::theme::Tone;
 use super::words::slos;
 
 /// Time between two status lines.
@@ -60,7 +61,7 @@ impl LineView {
         }
     }
 
-    fn line(&self, elapsed_ms: u64, text: &str) {
+    fn line(&self, elapsed_ms: u64, text: &str, tone: Tone) {
         let time = fine_clock(elapsed_ms);
         let line = self
             .printer
@@ -68,14 +69,16 @@ impl LineView {
             .glyphs()
             .adapt(format!("{time} {text}"));
         let lines = self.printer.folded(&line, columns(&time) + 1);
-        self.printer.insist(&lines.join("\n"));
+        let colour = self.printer.setup().colour(Stream::Stderr);
+        let painted = lines.iter().map(|line| tone.paint(line, colour));
+        self.printer.insist(&painted.collect::<Vec<_>>().join("\n"));
     }
 
     fn status(&mut self, elapsed_ms: u64, state: &RunState) {
         if self.printer.setup().loudness > Loudness::Quiet
             && let Some(status) = self.status.due(elapsed_ms, state)
         {
-            self.line(elapsed_ms, &status);
+            self.line(elapsed_ms, &status, Tone::Plain);
         }
     }
 }
@@ -84,7 +87,7 @@ impl View for LineView {
     fn show(&mut self, record: &Record, state: &RunState) {
         let loudness = self.printer.setup().loudness;
         if let Some(telling) = self.narrator.tell(record, state, loudness) {
-            self.line(record.elapsed_ms, &telling.text);
+            self.line(record.elapsed_ms, &telling.text, telling.tone);
         }
         self.status(record.elapsed_ms, state);
     }
@@ -95,7 +98,7 @@ impl View for LineView {
 
     fn passed_over(&mut self, events: u64, state: &RunState) {
         if self.printer.setup().loudness > Loudness::Quiet {
-            self.line(state.elapsed_ms, &passed_over(events));
+            self.line(state.elapsed_ms, &passed_over(events), Tone::Caution);
         }
     }
 

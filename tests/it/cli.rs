@@ -8,6 +8,7 @@ mod documents;
 mod evidence;
 mod help;
 mod hints;
+mod keys;
 mod misbehaving;
 mod outcomes;
 mod pipes;

@@ -1,5 +1,6 @@
 //! An engine that dies: whatever is lost besides, what is in place is taken out.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,15 +17,19 @@ use chaos_gameday::model::state::RunState;
 use chaos_gameday::model::traffic::TrafficSummary;
 use chaos_gameday::model::units::Span;
 use chaos_gameday::run::{Clock, Gauge, Kit, Runner, Timing};
-use chaos_gameday::session::{self, Stage};
+use chaos_gameday::session::{self, Keyboard, Stage};
 use chaos_gameday::view::View;
 use futures_util::future::BoxFuture;
 
 use crate::support::engine::{Scene, person_at_desk};
+use crate::support::pty::{self, Modes};
 
 /// Good readings until the end, where it takes the journal away and panics.
 struct Fatal {
     journal: PathBuf,
+    /// Whose keys are read by then.
+    terminal: File,
+    found: Modes,
 }
 
 impl MetricSource for Fatal {
@@ -42,16 +47,22 @@ impl MetricSource for Fatal {
 
     fn stop(&self) -> BoxFuture<'_, Option<TrafficSummary>> {
         Box::pin(async {
+            while pty::modes(&self.terminal) != self.found.with_keys() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
             std::fs::remove_file(&self.journal).expect("the journal is there");
             panic!("scripted")
         })
     }
 }
 
-struct Silent;
+/// Dies with the first event.
+struct Fragile;
 
-impl View for Silent {
-    fn show(&mut self, _record: &Record, _state: &RunState) {}
+impl View for Fragile {
+    fn show(&mut self, _record: &Record, _state: &RunState) {
+        panic!("scripted")
+    }
 
     fn tick(&mut self, _elapsed_ms: u64, _state: &RunState) {}
 
@@ -59,7 +70,7 @@ impl View for Silent {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_engine_that_dies_with_its_journal_leaves_nothing_in_place() {
+async fn an_engine_that_dies_with_its_journal_and_its_view_leaves_nothing_in_place() {
     let folder = tempfile::TempDir::new().expect("a folder");
     let path = folder.path().join("journal.jsonl");
     let scene = Scene::healthy();
@@ -68,8 +79,12 @@ async fn an_engine_that_dies_with_its_journal_leaves_nothing_in_place() {
     scene
         .world
         .first(1, Operation::Revert, Behaviour::Fails(no));
+    let (terminal, user_side) = pty::pair();
+    let found = pty::modes(&terminal);
     let source: Arc<dyn MetricSource> = Arc::new(Fatal {
         journal: path.clone(),
+        terminal: terminal.try_clone().expect("a terminal"),
+        found: found.clone(),
     });
     let admitted = scene.admitted().await;
     let clock = Clock::starting_at("2026-01-01T00:00:00Z".parse().expect("a time"));
@@ -100,11 +115,15 @@ async fn an_engine_that_dies_with_its_journal_leaves_nothing_in_place() {
     };
     let stage = Stage {
         journal: Journal::create(&path, &header).expect("a journal"),
-        view: Box::new(Silent),
-        keyboard: None,
+        view: Box::new(Fragile),
+        keyboard: Some(Keyboard {
+            person: person_at_desk(),
+            terminal: user_side.try_clone().expect("a terminal").into(),
+        }),
         clock,
     };
     let runner = Runner::new(admitted, run, person_at_desk(), kit);
     let settled = session::execute(runner, drivers, timing, stage).await;
     assert_eq!(scene.world.in_place(), Vec::<String>::new(), "{settled:?}");
+    assert_eq!(pty::modes(&terminal), found);
 }

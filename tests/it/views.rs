@@ -1,9 +1,13 @@
 //! What a person sees: frames, lines, JSON, the closing summary, the player and the printer.
 
+mod codes;
 mod frames;
+mod manned;
+mod many;
 mod playing;
 mod printing;
 mod streams;
+mod terminals;
 
 use chaos_gameday::model::event::Record;
 use chaos_gameday::model::outcome::Outcome;

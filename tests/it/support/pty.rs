@@ -8,15 +8,18 @@
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 
 use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{
+    InputModes, LocalModes, OutputModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize,
+};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio::time::{Duration, Instant, sleep};
@@ -36,6 +39,8 @@ pub struct Terminal {
     child: Child,
     controller: File,
     seen: Arc<Mutex<Vec<u8>>>,
+    /// After so many bytes it became so large: columns and rows.
+    sizes: Vec<(usize, (u16, u16))>,
     reading: JoinHandle<()>,
 }
 
@@ -86,8 +91,59 @@ impl Terminal {
             child,
             controller,
             seen,
+            sizes: vec![(0, (80, 24))],
             reading,
         }
+    }
+
+    /// Changes its size.
+    pub fn resizes(&mut self, columns: u16, rows: u16) {
+        let shown = self.seen.lock().unwrap().len();
+        self.sizes.push((shown, (columns, rows)));
+        tcsetwinsize(&self.controller, size(columns, rows)).unwrap();
+    }
+
+    /// What stands on the screen now, line by line, as a terminal shows it that folds nothing anew.
+    pub fn screen(&self) -> Vec<String> {
+        let seen = self.seen.lock().unwrap();
+        let mut parser = vt100::Parser::default();
+        let ends = self.sizes.iter().skip(1).map(|(from, _)| *from);
+        let ends = ends.chain([seen.len()]);
+        for ((from, (columns, rows)), to) in self.sizes.iter().zip(ends) {
+            let size = [*rows, *columns].map(|length| length.try_into().unwrap());
+            parser.screen_mut().set_size(size[0], size[1]);
+            parser.process(&seen[*from..to]);
+        }
+        parser
+            .screen()
+            .contents()
+            .lines()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Waits until the screen has a line with this.
+    pub async fn has_on_screen(&mut self, words: &str) {
+        let begun = Instant::now();
+        while !self.screen().iter().any(|line| line.contains(words)) {
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "`{words}` never came on the screen\n{}",
+                self.screen().join("\n")
+            );
+            sleep(BETWEEN_LOOKS).await;
+        }
+    }
+
+    /// The mode that the terminal is in.
+    pub fn modes(&self) -> Modes {
+        modes(&self.controller)
+    }
+
+    /// Sends the process a signal.
+    pub fn signals(&self, signal: Signal) {
+        let id = self.child.id().unwrap();
+        kill_process(Pid::from_raw(id.cast_signed()).unwrap(), signal).unwrap();
     }
 
     /// Everything that was shown so far, escape codes included.
@@ -112,6 +168,11 @@ impl Terminal {
     /// Types this.
     pub async fn types(&mut self, keys: &str) {
         sleep(BEFORE_TYPING).await;
+        self.writes(keys);
+    }
+
+    /// Sends this at once.
+    pub fn writes(&mut self, keys: &str) {
         self.controller.write_all(keys.as_bytes()).unwrap();
     }
 
@@ -131,13 +192,19 @@ impl Terminal {
     }
 
     /// Waits for the end; returns how it ended and everything that was shown.
-    pub async fn ended(mut self) -> (ExitStatus, String) {
+    pub async fn ended(self) -> (ExitStatus, String) {
+        let (status, shown, _) = self.left().await;
+        (status, shown)
+    }
+
+    /// The same, with the mode that the terminal was left in.
+    pub async fn left(mut self) -> (ExitStatus, String, Modes) {
         let seen = Arc::clone(&self.seen);
         let text = || String::from_utf8_lossy(&seen.lock().unwrap()).into_owned();
         let status = end_of(&mut self.child, || tail_of(&text()).to_owned()).await;
         // Its side is closed, so that the reader sees the end.
         self.reading.await.unwrap();
-        (status, text())
+        (status, text(), modes(&self.controller))
     }
 }
 
@@ -148,8 +215,50 @@ pub fn tail_of(shown: &str) -> &str {
     &shown[start.unwrap_or(0)..]
 }
 
+/// What a shell cares about in a terminal's mode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Modes {
+    pub input: InputModes,
+    pub output: OutputModes,
+    pub local: LocalModes,
+    /// How many bytes a read waits for, and how long.
+    pub read: (u8, u8),
+}
+
+impl Modes {
+    /// The same, with keys one by one and unechoed.
+    pub fn with_keys(&self) -> Self {
+        Self {
+            local: self.local - LocalModes::ICANON - LocalModes::ECHO,
+            read: (1, 0),
+            ..self.clone()
+        }
+    }
+}
+
+/// The mode of a terminal.
+pub fn modes(terminal: &impl AsFd) -> Modes {
+    let found = tcgetattr(terminal).unwrap();
+    let code = |index| found.special_codes[index];
+    Modes {
+        input: found.input_modes,
+        output: found.output_modes,
+        local: found.local_modes,
+        read: (code(SpecialCodeIndex::VMIN), code(SpecialCodeIndex::VTIME)),
+    }
+}
+
+fn size(columns: u16, rows: u16) -> Winsize {
+    Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    }
+}
+
 /// The controlling side and the user's side.
-fn pair() -> (File, File) {
+pub fn pair() -> (File, File) {
     let controller: OwnedFd =
         openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&controller).unwrap();
@@ -161,13 +270,7 @@ fn pair() -> (File, File) {
         .custom_flags(OFlags::NOCTTY.bits().cast_signed())
         .open(OsStr::from_bytes(name.as_bytes()))
         .unwrap();
-    let size = Winsize {
-        ws_row: 24,
-        ws_col: 80,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    tcsetwinsize(&controller, size).unwrap();
+    tcsetwinsize(&controller, size(80, 24)).unwrap();
     (File::from(controller), user_side)
 }
 

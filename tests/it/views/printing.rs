@@ -4,9 +4,7 @@ use std::io::ErrorKind;
 
 use chaos_gameday::model::problem::{Problem, ProblemKind};
 use chaos_gameday::view::prompt::{self, Answer};
-use chaos_gameday::view::{
-    ColorChoice, Colour, Devices, Environment, Loudness, Setup, Size, Stream, list,
-};
+use chaos_gameday::view::{ColorChoice, Devices, Environment, Loudness, Setup, Size, list};
 
 use super::setup;
 use crate::support::screen::{captured, failing};
@@ -40,42 +38,6 @@ warning: there is little room for so
 "
     );
     assert_eq!(told(Devices::NONE).lines().count(), 3);
-}
-
-#[test]
-fn colours_follow_the_flag_then_the_environment_then_the_terminal() {
-    let no_color = Environment {
-        no_color: true,
-        ..Environment::default()
-    };
-    let forced = Environment {
-        clicolor_force: true,
-        ..Environment::default()
-    };
-    let dumb = Environment {
-        term_dumb: true,
-        ..Environment::default()
-    };
-    let plain = Environment::default();
-    use ColorChoice::{Always, Auto, Never};
-    use Devices as D;
-    for (choice, environment, devices, colour) in [
-        (Auto, plain, D::TERMINAL, Colour::On),
-        (Auto, plain, D::NONE, Colour::Off),
-        (Auto, no_color, D::TERMINAL, Colour::Off),
-        (Auto, forced, D::NONE, Colour::On),
-        (Auto, dumb, D::TERMINAL, Colour::Off),
-        (Always, no_color, D::NONE, Colour::On),
-        (Never, forced, D::TERMINAL, Colour::Off),
-    ] {
-        let setup = Setup {
-            choice,
-            environment,
-            devices,
-            ..Setup::PIPE
-        };
-        assert_eq!(setup.colour(Stream::Stderr), colour, "{setup:?}");
-    }
 }
 
 #[test]
