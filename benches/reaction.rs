@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use chaos_gameday::clients::Clients;
 use chaos_gameday::metrics::{Metric, MetricSource};
 use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::outcome::Outcome;
@@ -94,7 +95,8 @@ async fn one(stand: &Stand, relay: &Relay, number: usize) -> Result<(Duration, D
         prometheus: &stand.prometheus,
         platform: relay.url(),
     };
-    let control = reqwest::Client::builder().no_proxy().build()?;
+    let clients = Clients::new()?;
+    let control = clients.http(&stand.prometheus);
     let breach = async {
         while entered.recv().await != Some(Phase::Observing) {}
         // Anywhere in a tick, and any of the SLOs.

@@ -151,7 +151,7 @@ pub async fn run(
     through: impl Fn(Arc<dyn MetricSource>) -> Arc<dyn MetricSource>,
 ) -> Result<Executed, Failure> {
     let clients = Clients::new()?;
-    let admitted = admitted(wish, &clients).await?;
+    let admitted = admit(plan::resolve(draft(wish)?, &clients).await?)?;
     let setup = SourceSetup {
         clients: clients.clone(),
         tag: "bench".to_owned(),
@@ -168,21 +168,33 @@ pub async fn run(
         timing: Timing::default(),
         clock,
     };
-    let run: RunId = "r-20260101-000000-bench".parse()?;
-    let header = Header {
-        tool: "bench".to_owned(),
-        run: run.clone(),
-        plan: admitted.id().clone(),
-        digest: admitted.digest().clone(),
-        started: clock.at(0),
-    };
     let stage = Stage {
-        journal: Journal::create(&folder.join("journal.jsonl"), &header)?,
+        journal: journal(&admitted, folder, clock)?,
         view,
         clock,
     };
-    let runner = Runner::new(admitted, run, person(), kit);
+    let runner = Runner::new(admitted, run_id()?, person(), kit);
     Ok(session::execute(runner, drivers, Timing::default(), stage).await?)
+}
+
+/// The file of `journal`.
+pub const JOURNAL: &str = "journal.jsonl";
+
+/// A new journal in this folder.
+pub fn journal(plan: &AdmittedPlan, folder: &Path, clock: Clock) -> Result<Journal, Failure> {
+    let header = Header {
+        tool: "bench".to_owned(),
+        run: run_id()?,
+        plan: plan.id().clone(),
+        digest: plan.digest().clone(),
+        started: clock.at(0),
+    };
+    Ok(Journal::create(&folder.join(JOURNAL), &header)?)
+}
+
+/// The run of a bench.
+pub fn run_id() -> Result<RunId, Failure> {
+    Ok("r-20260101-000000-bench".parse()?)
 }
 
 fn drivers(plan: &Plan, clients: &Clients) -> Result<Vec<Arc<dyn FaultDriver>>, Failure> {
@@ -207,7 +219,8 @@ fn gauges(
     Ok(plan.experiment.slos.iter().map(gauge).collect())
 }
 
-async fn admitted(wish: &Wish<'_>, clients: &Clients) -> Result<AdmittedPlan, Failure> {
+/// The plan of it; nobody was asked anything yet.
+pub fn draft(wish: &Wish<'_>) -> Result<Plan, Failure> {
     let text = wish.document();
     let source = Source {
         name: "bench.yaml".to_owned(),
@@ -215,11 +228,10 @@ async fn admitted(wish: &Wish<'_>, clients: &Clients) -> Result<AdmittedPlan, Fa
     };
     let loaded = load_experiment(&source, &Variables::default())
         .map_err(|why| format!("the document of the bench is wrong: {why:?}"))?;
-    let policy = policy::built_in();
     let with = Resolution {
         requester: person(),
         now: Clock::wall(),
-        policy: policy.identity(),
+        policy: policy::built_in().identity(),
         replay_of: None,
     };
     let document = DocumentSource {
@@ -227,8 +239,13 @@ async fn admitted(wish: &Wish<'_>, clients: &Clients) -> Result<AdmittedPlan, Fa
         digest: Digest::of(text.as_bytes()),
         text,
     };
-    let draft = plan::draft(loaded.experiment, document, loaded.used, with);
-    let stored = StoredPlan::lock(plan::resolve(draft, clients).await?)?;
+    Ok(plan::draft(loaded.experiment, document, loaded.used, with))
+}
+
+/// What the built-in policy admits with a yes of the bench's own.
+pub fn admit(plan: Plan) -> Result<AdmittedPlan, Failure> {
+    let stored = StoredPlan::lock(plan)?;
+    let policy = policy::built_in();
     let now = Clock::wall();
     let approval = approval(&stored, now)?;
     let by = Admission {
@@ -254,7 +271,8 @@ fn approval(stored: &StoredPlan, now: Timestamp) -> Result<Approval, Failure> {
     })
 }
 
-fn person() -> Person {
+/// Who asks, and who says yes.
+pub fn person() -> Person {
     Person {
         user: "bench".to_owned(),
         host: "bench".to_owned(),
