@@ -31,6 +31,40 @@ impl Secret {
     pub fn expose(&self) -> &str {
         &self.0
     }
+
+    /// A text with something else where this value stood, as it is or as JSON, HTML and URLs write
+    /// it.
+    pub fn hidden_in(&self, text: &str, instead: &str) -> String {
+        let mut clean = text.to_owned();
+        if self.0.len() >= SHORTEST_REDACTED {
+            for spelling in self.spellings() {
+                clean = clean.replace(&spelling, instead);
+            }
+        }
+        clean
+    }
+
+    /// Longest first, so that none is cut by a shorter one.
+    fn spellings(&self) -> Vec<String> {
+        let value = self.0.as_str();
+        let json = serde_json::Value::from(value).to_string();
+        let html = value
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
+        let mut spellings = vec![
+            value.to_owned(),
+            json[1..json.len() - 1].to_owned(),
+            html.replace('"', "&quot;").replace('\'', "&#39;"),
+            html.replace('"', "&#34;").replace('\'', "&#39;"),
+            html.replace('"', "&quot;"),
+            html,
+            url::form_urlencoded::byte_serialize(value.as_bytes()).collect(),
+        ];
+        spellings.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
+        spellings.dedup();
+        spellings
+    }
 }
 
 impl fmt::Debug for Secret {
@@ -134,13 +168,15 @@ impl Secrets {
 
     /// A text of somebody else's, such as the answer of a server, without any of these values.
     pub fn redacted(&self, text: &str) -> String {
+        let found = self.found.iter();
+        let mut found: Vec<_> = found
+            .filter_map(|(name, secret)| Some((name, secret.as_ref().ok()?)))
+            .collect();
+        // One that is part of another comes after it, or the rest of that other would be left.
+        found.sort_by_key(|(_, secret)| std::cmp::Reverse(secret.expose().len()));
         let mut clean = text.to_owned();
-        for (name, secret) in &self.found {
-            if let Ok(secret) = secret
-                && secret.expose().len() >= SHORTEST_REDACTED
-            {
-                clean = clean.replace(secret.expose(), &format!("${{secret:{name}}}"));
-            }
+        for (name, secret) in found {
+            clean = secret.hidden_in(&clean, &format!("${{secret:{name}}}"));
         }
         clean
     }
@@ -173,6 +209,33 @@ mod tests {
             secrets().redacted("401: no hunter22 here"),
             "401: no ${secret:TOKEN} here"
         );
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_secret_that_another_is_part_of() {
+        let secrets = Secrets::new(BTreeMap::from([
+            ("A".to_owned(), Ok(Secret::new("hunter22"))),
+            ("B".to_owned(), Ok(Secret::new("hunter22-and-more"))),
+        ]));
+        assert_eq!(
+            secrets.redacted("hunter22-and-more, hunter22"),
+            "${secret:B}, ${secret:A}"
+        );
+    }
+
+    #[test]
+    fn a_secret_is_known_however_it_is_written() {
+        let secret = Secret::new(r#"a&b"c'd e"#);
+        for text in [
+            r#"a&b"c'd e"#,
+            r#"a&b\"c'd e"#,
+            "a&amp;b&#34;c&#39;d e",
+            "a&amp;b&quot;c'd e",
+            "a%26b%22c%27d+e",
+        ] {
+            assert_eq!(secret.hidden_in(&format!("<{text}>"), "-"), "<->", "{text}");
+        }
+        assert_eq!(Secret::new("abc").hidden_in("abcd", "-"), "abcd");
     }
 
     #[test]

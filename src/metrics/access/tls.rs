@@ -33,7 +33,7 @@ pub(super) fn client(files: &TlsFiles, url: &str) -> Result<Client, Problem> {
         (None, None) => {}
         (None, Some(key)) => {
             return Err(wrong(key, "tls.key", "belongs to no certificate")
-                .hint("name the certificate's file as `certificate`, next to `key`"));
+                .hint("name the certificate's file as `tls.certificate`"));
         }
         (Some(certificate), key) => {
             builder = builder.identity(identity(certificate, key.as_deref())?);
@@ -90,7 +90,7 @@ fn identity(certificate: &Path, key: Option<&Path>) -> Result<Identity, Problem>
             wrong(key, place, "is protected by a passphrase").hint("give a key without one")
         } else {
             wrong(key, place, "holds no private key in PEM form")
-                .hint("it begins with `-----BEGIN PRIVATE KEY-----`; name its file as `key`")
+                .hint("it begins with `-----BEGIN PRIVATE KEY-----`; name its file as `tls.key`")
         };
         return Err(problem);
     }

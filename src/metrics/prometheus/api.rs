@@ -9,7 +9,7 @@ use prometheus_http_query::{Client, response::Data};
 use reqwest::Response;
 use reqwest::header::{CACHE_CONTROL, HeaderMap, HeaderValue};
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 
 use super::envelope;
 use super::refusal;
@@ -90,12 +90,16 @@ impl Api {
             for (name, value) in &self.headers().await? {
                 asked = asked.header(name, value.clone());
             }
-            let sent = if query.len() > LONGEST_IN_URL {
-                asked.post_raw().await
-            } else {
-                asked.get_raw().await
-            };
-            self.answer(sent, LARGEST_INSTANT).await
+            let sent = sent(|| {
+                let asked = asked.clone();
+                async {
+                    match by(query) {
+                        Method::Get => asked.get_raw().await,
+                        Method::Post => asked.post_raw().await,
+                    }
+                }
+            });
+            self.answer(sent.await, LARGEST_INSTANT).await
         })
         .await
     }
@@ -121,12 +125,16 @@ impl Api {
             for (name, value) in &self.headers().await? {
                 asked = asked.header(name, value.clone());
             }
-            let sent = if query.len() > LONGEST_IN_URL {
-                asked.post_raw().await
-            } else {
-                asked.get_raw().await
-            };
-            self.answer(sent, LARGEST_RANGE).await
+            let sent = sent(|| {
+                let asked = asked.clone();
+                async {
+                    match by(query) {
+                        Method::Get => asked.get_raw().await,
+                        Method::Post => asked.post_raw().await,
+                    }
+                }
+            });
+            self.answer(sent.await, LARGEST_RANGE).await
         })
         .await
     }
@@ -141,15 +149,12 @@ impl Api {
         &self,
         exchange: impl Future<Output = Result<Answer, Trouble>>,
     ) -> Result<Answer, Trouble> {
-        let deadline = Instant::now() + self.timeout.as_duration();
-        let Ok(turn) = timeout_at(deadline, self.turns.acquire()).await else {
-            return Err(Trouble::passing(format!(
-                "not asked within {}: {AT_ONCE} queries before it have no answer yet",
-                self.timeout
-            )));
+        let in_turn = async {
+            let _turn = self.turns.acquire().await.expect("nobody closes it");
+            exchange.await
         };
-        let _turn = turn.expect("nobody closes it");
-        let answer = timeout_at(deadline, exchange).await.unwrap_or_else(|_| {
+        let answer = timeout(self.timeout.as_duration(), in_turn).await;
+        let answer = answer.unwrap_or_else(|_| {
             Err(Trouble::passing(format!(
                 "no answer from {} within {}",
                 self.address, self.timeout
@@ -169,11 +174,7 @@ impl Api {
         Ok(headers)
     }
 
-    async fn answer(
-        &self,
-        sent: Result<Response, prometheus_http_query::Error>,
-        limit: usize,
-    ) -> Result<Answer, Trouble> {
+    async fn answer(&self, sent: Sent, limit: usize) -> Result<Answer, Trouble> {
         let mut response = sent.map_err(|why| transport::trouble(&why, &self.address))?;
         if !response.status().is_success() {
             let text = error_text(&mut response).await;
@@ -195,6 +196,31 @@ impl Api {
     }
 }
 
+type Sent = Result<Response, prometheus_http_query::Error>;
+
+/// How a query is sent.
+enum Method {
+    Get,
+    Post,
+}
+
+fn by(query: &str) -> Method {
+    if query.len() > LONGEST_IN_URL {
+        Method::Post
+    } else {
+        Method::Get
+    }
+}
+
+/// Sends a request, and once more if the connection broke before a word of an answer: a kept one may
+/// be closed by the other side at the very moment that it is used again.
+async fn sent<F: Future<Output = Sent>>(ask: impl Fn() -> F) -> Sent {
+    match ask().await {
+        Err(why) if transport::broke(&why) => ask().await,
+        sent => sent,
+    }
+}
+
 /// A base URL that a path of the API can be put behind.
 fn base_url(text: &str) -> Result<url::Url, Problem> {
     let url = url::Url::parse(text).map_err(|why| unusable(text, &why.to_string()))?;
@@ -204,7 +230,7 @@ fn base_url(text: &str) -> Result<url::Url, Problem> {
             ProblemKind::Invalid,
             format!("the URL of Prometheus at {host} holds credentials"),
         )
-        .hint("give them as `basic`, the password as a `${secret:NAME}`"));
+        .hint("give them as `auth.basic`, the password as a `${secret:NAME}`"));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(unusable(text, "it ends in a query"));

@@ -10,6 +10,9 @@ use crate::model::sample::Reading;
 /// Label names that are listed, at most.
 const MOST_LABELS: usize = 5;
 
+/// Characters of a label's name that are shown, at most.
+const LONGEST_NAME: usize = 60;
+
 /// The number in a result; `None`: the query finds nothing.
 ///
 /// # Errors
@@ -48,7 +51,7 @@ pub(super) fn several_series<'s>(
     let differing: Vec<_> = values
         .iter()
         .filter(|(_, values)| values.len() > 1)
-        .map(|(name, _)| format!("`{name}`"))
+        .map(|(name, _)| format!("`{}`", printable(name)))
         .collect();
     let shown = differing.iter().take(MOST_LABELS).cloned();
     let mut names = shown.collect::<Vec<_>>().join(", ");
@@ -60,6 +63,12 @@ pub(super) fn several_series<'s>(
         why: format!("{} series that differ in {names}", all.len()),
         way_out: "wrap the query in `sum(…)`, `max(…)` or another aggregation".to_owned(),
     }
+}
+
+/// A label's name may be any text since Prometheus 3.
+fn printable(name: &str) -> String {
+    let plain = name.chars().filter(|letter| !letter.is_control());
+    plain.take(LONGEST_NAME).collect()
 }
 
 /// What a number means for an SLO. What the server warns of may be the very reason that there is

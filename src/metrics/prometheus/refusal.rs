@@ -16,7 +16,7 @@ pub(super) fn trouble(response: &Response, body: &[u8], address: &str, caller: &
     };
     let said = first_words(body).map(|words| caller.quoted(&words));
     match status.as_u16() {
-        300..=399 => redirected(status, address, header(LOCATION).as_deref()),
+        300..=399 => redirected(status, address, header(LOCATION)),
         400 | 422 if is_of_the_api(body) => bad_query(said.as_deref().unwrap_or("no reason given")),
         429 => Trouble::passing(with(
             match header(RETRY_AFTER) {
@@ -41,12 +41,25 @@ pub(super) fn bad_query(said: &str) -> Trouble {
     }
 }
 
-fn redirected(status: StatusCode, address: &str, location: Option<&str>) -> Trouble {
-    let to = location.unwrap_or("nowhere");
+fn redirected(status: StatusCode, address: &str, location: Option<String>) -> Trouble {
+    let to = location.map_or_else(|| "nowhere".to_owned(), |location| place(&location));
     Trouble::Refused {
         why: format!("{address} redirects to {to} ({})", status.as_u16()),
         way_out: "no redirect is followed: write the final address as the URL".to_owned(),
     }
+}
+
+/// Where a redirect leads, without what only its reader should know: a sign-in page's state, a
+/// user's name.
+fn place(location: &str) -> String {
+    let end = location.find(['?', '#']).unwrap_or(location.len());
+    let (scheme, rest) = match location[..end].split_once("//") {
+        Some((scheme, rest)) => (format!("{scheme}//"), rest),
+        None => (String::new(), &location[..end]),
+    };
+    let host = rest.find('/').unwrap_or(rest.len());
+    let start = rest[..host].rfind('@').map_or(0, |at| at + 1);
+    format!("{scheme}{}", &rest[start..])
 }
 
 fn way_out(status: StatusCode, address: &str, caller: &Caller) -> String {
@@ -124,7 +137,7 @@ fn without_tags(page: &str) -> String {
     for piece in page.split('<') {
         let after = piece.split_once('>').map_or(piece, |(_, after)| after);
         text.push_str(after);
-        text.push('\n');
+        text.push(' ');
     }
     text
 }

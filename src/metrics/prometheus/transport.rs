@@ -34,6 +34,13 @@ pub(super) fn trouble(error: &prometheus_http_query::Error, address: &str) -> Tr
     })
 }
 
+/// Whether a connection that stood broke without an answer.
+pub(super) fn broke(error: &(dyn Error + 'static)) -> bool {
+    let mut requests = causes(error).filter_map(|cause| cause.downcast_ref::<reqwest::Error>());
+    requests.any(|request| request.is_request() && !request.is_connect())
+        && causes(error).find_map(tls_error).is_none()
+}
+
 fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     let mut next = Some(error);
     std::iter::from_fn(move || {
@@ -53,18 +60,21 @@ fn tls_error<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> 
 }
 
 fn without_tls(error: &rustls::Error, address: &str) -> Trouble {
-    let (what, way_out) = match tls_words(error) {
-        (what, way_out) if way_out.is_empty() => (what, None),
-        (what, way_out) => (what, Some(way_out.to_owned())),
-    };
+    let (what, way_out) = tls_words(error);
     Trouble::Passing {
         why: format!("no TLS connection to {address}: {what}"),
-        way_out,
+        way_out: way_out.map(str::to_owned),
     }
 }
 
-/// What is wrong, and what to do about it.
-fn tls_words(error: &rustls::Error) -> (String, &'static str) {
+/// What is wrong, and what to do about it where that is known.
+type Words = (String, Option<&'static str>);
+
+fn words(what: &str, way_out: &'static str) -> Words {
+    (what.to_owned(), Some(way_out))
+}
+
+fn tls_words(error: &rustls::Error) -> Words {
     if let rustls::Error::InvalidCertificate(why) = error {
         return certificate_words(why);
     }
@@ -72,39 +82,40 @@ fn tls_words(error: &rustls::Error) -> (String, &'static str) {
         return alert_words(*alert);
     }
     if let rustls::Error::InvalidMessage(_) = error {
-        return ("it does not speak TLS".to_owned(), "is it plain `http`?");
+        return words("it does not speak TLS", "is it plain `http`?");
     }
-    (error.to_string(), "")
+    (error.to_string(), None)
 }
 
-fn certificate_words(why: &CertificateError) -> (String, &'static str) {
+fn certificate_words(why: &CertificateError) -> Words {
     use CertificateError as E;
-    let (what, way_out) = if matches!(why, E::UnknownIssuer) {
-        (
+    if matches!(why, E::UnknownIssuer) {
+        return words(
             "the issuer of its certificate is not trusted here",
-            "name the issuer's certificate as `ca`",
-        )
-    } else if matches!(why, E::Expired | E::ExpiredContext { .. }) {
-        ("its certificate has expired", "renew it")
-    } else if matches!(why, E::NotValidYet | E::NotValidYetContext { .. }) {
-        ("its certificate is not valid yet", "compare the clocks")
-    } else if matches!(why, E::NotValidForName | E::NotValidForNameContext { .. }) {
-        (
+            "name the issuer's certificate as `tls.ca`",
+        );
+    }
+    if matches!(why, E::Expired | E::ExpiredContext { .. }) {
+        return words("its certificate has expired", "renew it");
+    }
+    if matches!(why, E::NotValidYet | E::NotValidYetContext { .. }) {
+        return words("its certificate is not valid yet", "compare the clocks");
+    }
+    if matches!(why, E::NotValidForName | E::NotValidForNameContext { .. }) {
+        return words(
             "its certificate is for another name",
             "write the name that the certificate is for",
-        )
-    } else {
-        return (format!("its certificate cannot be used ({why})"), "");
-    };
-    (what.to_owned(), way_out)
+        );
+    }
+    (format!("its certificate cannot be used ({why})"), None)
 }
 
-fn alert_words(alert: AlertDescription) -> (String, &'static str) {
+fn alert_words(alert: AlertDescription) -> Words {
     use AlertDescription as A;
-    if matches!(alert, A::CertificateRequired) {
-        return (
-            "it asks for a client certificate".to_owned(),
-            "name ours as `certificate` and `key`",
+    if alert == A::CertificateRequired {
+        return words(
+            "it asks for a client certificate",
+            "name ours as `tls.certificate` and `tls.key`",
         );
     }
     let about_ours = [
@@ -119,8 +130,8 @@ fn alert_words(alert: AlertDescription) -> (String, &'static str) {
     if about_ours.contains(&alert) {
         return (
             format!("it does not accept our certificate ({alert:?})"),
-            "",
+            None,
         );
     }
-    (format!("it ended the handshake ({alert:?})"), "")
+    (format!("it ended the handshake ({alert:?})"), None)
 }
