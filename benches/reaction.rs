@@ -90,7 +90,7 @@ async fn one(stand: &Stand, relay: &Relay, number: usize) -> Result<(Duration, D
     let wish = Wish {
         slos: SLOS,
         every: EVERY,
-        baseline: EVERY * 3,
+        baseline: EVERY * 10,
         hold: Duration::from_secs(30),
         prometheus: &stand.prometheus,
         platform: relay.url(),
@@ -98,17 +98,16 @@ async fn one(stand: &Stand, relay: &Relay, number: usize) -> Result<(Duration, D
     let clients = Clients::new()?;
     let control = clients.http(&stand.prometheus);
     let breach = async {
-        while entered.recv().await != Some(Phase::Observing) {}
+        until(&mut entered, Phase::Observing).await?;
         // Anywhere in a tick, and any of the SLOs.
         tokio::time::sleep(EVERY * (number as u32 * 37 % 100) / 100 + EVERY).await;
         relay.forget();
         let url = format!("{}/breach/{}", stand.prometheus, number * 61 % SLOS);
         control.post(url).send().await?;
-        while entered.recv().await != Some(Phase::Recovering) {}
-        control
-            .post(format!("{}/heal", stand.prometheus))
-            .send()
-            .await
+        until(&mut entered, Phase::Recovering).await?;
+        let url = format!("{}/heal", stand.prometheus);
+        control.post(url).send().await?;
+        Ok::<(), Failure>(())
     };
     let through = move |source| {
         Arc::new(Stamping {
@@ -118,11 +117,11 @@ async fn one(stand: &Stand, relay: &Relay, number: usize) -> Result<(Duration, D
     };
     let run = stand::run(&wish, folder.path(), view, through);
     let (executed, healed) = tokio::join!(run, breach);
-    healed?;
     let settlement = executed?.settlement;
     if settlement.outcome != Outcome::Deviated {
         return Err(format!("run {number} ended otherwise: {:?}", settlement.cause).into());
     }
+    healed?;
     let bad = stamp.lock().unwrap_or_else(PoisonError::into_inner).take();
     let bad = bad.ok_or("no bad sample was seen")?;
     let since = |method: &str| {
@@ -132,6 +131,16 @@ async fn one(stand: &Stand, relay: &Relay, number: usize) -> Result<(Duration, D
     let read = since("GET").ok_or("the undo read nothing")?;
     let write = since("DELETE").ok_or("the undo wrote nothing")?;
     Ok((read.min(write), write))
+}
+
+/// Waits until a phase is entered.
+async fn until(entered: &mut mpsc::UnboundedReceiver<Phase>, wanted: Phase) -> Result<(), Failure> {
+    while let Some(phase) = entered.recv().await {
+        if phase == wanted {
+            return Ok(());
+        }
+    }
+    Err(format!("the run ended before {wanted:?}").into())
 }
 
 fn quiet() -> Printer {

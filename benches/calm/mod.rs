@@ -1,4 +1,4 @@
-//! A long calm run in a scripted world under a paused clock, with a real journal and a line view.
+//! A calm run with a long baseline in a scripted world under a paused clock, with a real journal and a line view.
 //!
 //! The view is shown in the run's own thread: on one of its own, real time would not keep up with
 //! paused time, and what it had not shown yet would look like a leak.
@@ -41,15 +41,15 @@ impl Sink for Evidence {
 /// Runs it to its end.
 pub async fn run(
     slos: usize,
-    hold: Duration,
+    baseline: Duration,
     series: &SimulatedSeries,
     view: LineView,
 ) -> Result<Outcome, Failure> {
     let wish = Wish {
         slos,
         every: Duration::from_secs(1),
-        baseline: Duration::from_secs(3),
-        hold,
+        baseline,
+        hold: Duration::from_secs(10),
         prometheus: "http://127.0.0.1:1",
         platform: "http://127.0.0.1:1",
     };
