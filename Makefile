@@ -23,9 +23,11 @@ lint: ## Check format, lints, licences, shell scripts and who imports whom
 	@scripts/lint-extras
 	$(CARGO) test --locked --test it -- architecture:: project::
 
-bench: ## Measure start-up, memory and the traffic window, in release mode
+bench: ## Measure start-up, memory, traffic, reaction and 1,000 SLOs, in release mode
 	$(CARGO) bench --locked --bench startup
 	$(CARGO) bench --locked --bench traffic -- --quick
+	$(CARGO) bench --locked --bench reaction
+	$(CARGO) bench --locked --bench slos
 
 install: ## Install chaos, and the same binary as gameday
 	$(CARGO) install --path . --locked
