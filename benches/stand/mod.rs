@@ -19,7 +19,7 @@ use std::time::Duration;
 use chaos_gameday::clients::Clients;
 use chaos_gameday::faults::{self, FaultDriver};
 use chaos_gameday::journal::{Header, Journal};
-use chaos_gameday::metrics::{MetricSource, SourceSetup, Sources};
+use chaos_gameday::metrics::{MetricSource, SourceSetup, Sources, WallClock};
 use chaos_gameday::model::approval::{Approval, ApprovalMode, Person};
 use chaos_gameday::model::ids::{Digest, RunId};
 use chaos_gameday::model::secret::Secrets;
@@ -155,6 +155,7 @@ pub async fn run(
     let setup = SourceSetup {
         clients: clients.clone(),
         tag: "bench".to_owned(),
+        clock: WallClock::set_to(Clock::wall()),
         secrets: Secrets::default(),
         this_program: std::env::current_exe()?,
     };
@@ -172,6 +173,7 @@ pub async fn run(
         journal: journal(&admitted, folder, clock)?,
         view,
         clock,
+        keyboard: None,
     };
     let runner = Runner::new(admitted, run_id()?, person(), kit);
     Ok(session::execute(runner, drivers, Timing::default(), stage).await?)

@@ -51,7 +51,6 @@ fn source(spec: PrometheusSpec) -> Result<Arc<dyn MetricSource>, Problem> {
     let secrets = [("TOKEN", TOKEN), ("PASSWORD", PASSWORD)];
     let secrets = secrets.map(|(name, value)| (name.to_owned(), Ok(Secret::new(value))));
     let setup = SourceSetup {
-        clock: WallClock::set_to(jiff::Timestamp::UNIX_EPOCH),
         clients: CLIENTS.with(Clients::clone),
         secrets: Secrets::new(BTreeMap::from(secrets)),
         tag: "run-1".to_owned(),
