@@ -8,7 +8,9 @@ mod real;
 mod shown;
 
 use chaos_gameday::clients::Clients;
-use chaos_gameday::metrics::{Access, Metric, MetricSpecs, PrometheusSpec, SourceSetup, Sources};
+use chaos_gameday::metrics::{
+    Access, Metric, MetricSpecs, PrometheusSpec, SourceSetup, Sources, WallClock,
+};
 use chaos_gameday::model::rehearsal::{Freshness, Now, Past, Rehearsal};
 use chaos_gameday::model::sample::{Reading, SloState};
 use chaos_gameday::model::secret::Secrets;
@@ -17,6 +19,7 @@ use chaos_gameday::model::units::Span;
 use chaos_gameday::plan::Plan;
 use chaos_gameday::plan::document::GaugedSlo;
 use chaos_gameday::policy;
+use jiff::Timestamp;
 
 use crate::support::engine::Scene;
 
@@ -107,6 +110,7 @@ async fn rehearsed(url: &str, slo: &Slo, query: &str, over: Span) -> Rehearsal {
         tag: "rehearsal".to_owned(),
         secrets: Secrets::default(),
         this_program: "chaos".into(),
+        clock: WallClock::set_to(Timestamp::UNIX_EPOCH),
     };
     let specs = MetricSpecs {
         prometheus: Some(spec),
