@@ -20,6 +20,7 @@ use chaos_gameday::model::units::Span;
 use chaos_gameday::plan::Plan;
 use chaos_gameday::plan::document::GaugedSlo;
 use chaos_gameday::policy;
+use jiff::Timestamp;
 
 use crate::support::engine::Scene;
 
@@ -111,6 +112,7 @@ async fn rehearsed(url: &str, slo: &Slo, query: &str, over: Span) -> Rehearsal {
         tag: "rehearsal".to_owned(),
         secrets: Secrets::default(),
         this_program: "chaos".into(),
+        clock: WallClock::set_to(Timestamp::UNIX_EPOCH),
     };
     let specs = MetricSpecs {
         prometheus: Some(spec),

@@ -65,7 +65,7 @@ impl Query {
                     "`{}` looks back {}, and pages are kept for {LONGEST_REACH} at most",
                     far.written, far.reach
                 ),
-                way_out: "shorten its range or its offset, or read it from a Prometheus".to_owned(),
+                way_out: "shorten its range, or read it from a Prometheus".to_owned(),
             });
         }
         Ok(Self {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use promql_parser::label::Matcher;
-use promql_parser::parser::{Expr, Offset, VectorSelector};
+use promql_parser::parser::{Expr, VectorSelector};
 use promql_parser::util::{ExprVisitor, walk_expr};
 
 use super::super::promql::LOOK_BACK;
@@ -31,8 +31,8 @@ pub(super) struct Selector {
     /// How much of the past it needs.
     pub(super) reach: Span,
     name: Option<String>,
-    /// A series is meant if it satisfies all matchers of any of these.
-    either: Vec<Vec<Matcher>>,
+    /// A series is meant if it satisfies all of these.
+    matchers: Vec<Matcher>,
 }
 
 impl Selector {
@@ -47,23 +47,13 @@ impl Selector {
 
     fn new(selector: &VectorSelector, range: Option<Duration>, least: usize) -> Self {
         let range = range.map(Span::of);
-        let ahead = match &selector.offset {
-            Some(Offset::Pos(back)) => Span::of(*back).as_millis(),
-            Some(Offset::Neg(_)) | None => 0,
-        };
-        let back = range.unwrap_or(LOOK_BACK).as_millis();
-        let matchers = &selector.matchers;
         Self {
             written: selector.to_string(),
             range,
             least,
-            reach: Span::from_millis(back.saturating_add(ahead)),
+            reach: range.unwrap_or(LOOK_BACK),
             name: selector.name.clone(),
-            either: if matchers.or_matchers.is_empty() {
-                vec![matchers.matchers.clone()]
-            } else {
-                matchers.or_matchers.clone()
-            },
+            matchers: selector.matchers.matchers.clone(),
         }
     }
 
@@ -71,15 +61,14 @@ impl Selector {
     pub(super) fn matches(&self, labels: &Labels) -> bool {
         let value = |name: &str| labels.get(name).map_or("", String::as_str);
         self.names(value(NAME))
-            && self.any(|matcher| matcher.name == NAME || matcher.is_match(value(&matcher.name)))
+            && self
+                .all_match(|matcher| matcher.name == NAME || matcher.is_match(value(&matcher.name)))
     }
 
     /// How many of a series' samples it finds: those in its range, or else the latest one.
     pub(super) fn counts(&self, points: &VecDeque<Point>, now_ms: i64) -> usize {
         let since = now_ms.saturating_sub(milliseconds(self.reach));
-        let range = self.range.unwrap_or(LOOK_BACK);
-        let until = since.saturating_add(milliseconds(range));
-        let within = |point: &&Point| (since..=until).contains(&point.at_ms);
+        let within = |point: &&Point| (since..=now_ms).contains(&point.at_ms);
         let mut within = points.iter().rev().filter(within);
         match self.range {
             Some(_) => within.filter(|point| point.value.is_some()).count(),
@@ -90,12 +79,12 @@ impl Selector {
     /// Whether it may ask for a metric of this name.
     pub(super) fn names(&self, metric: &str) -> bool {
         self.name.as_ref().is_none_or(|name| name == metric)
-            && self.any(|matcher| matcher.name != NAME || matcher.is_match(metric))
+            && self.all_match(|matcher| matcher.name != NAME || matcher.is_match(metric))
     }
 
     /// Whether it may ask for series that have these labels, whatever else they have.
     pub(super) fn may_concern(&self, fixed: &Labels) -> bool {
-        self.any(|matcher| {
+        self.all_match(|matcher| {
             let value = fixed.get(&matcher.name);
             value.is_none_or(|value| matcher.is_match(value))
         })
@@ -107,8 +96,8 @@ impl Selector {
         name == Some(UP) || name == Some(DURATION)
     }
 
-    fn any(&self, satisfied: impl Fn(&Matcher) -> bool) -> bool {
-        self.either.iter().any(|all| all.iter().all(&satisfied))
+    fn all_match(&self, satisfied: impl Fn(&Matcher) -> bool) -> bool {
+        self.matchers.iter().all(satisfied)
     }
 }
 
@@ -168,7 +157,7 @@ mod tests {
     #[test]
     fn every_selector_is_found_with_how_far_it_looks_back() {
         let found = of(
-            "sum by (job) (rate(a{b=\"c\"}[30s])) / on () (d offset 1m or vector(0)) > abs(-max_over_time(e[1m] offset 2m))",
+            "sum by (job) (rate(a{b=\"c\"}[30s])) / on () (d or vector(0)) > abs(-max_over_time(e[1m]))",
         );
         let found: Vec<_> = found
             .iter()
@@ -178,8 +167,8 @@ mod tests {
             found,
             [
                 ("a{b=\"c\"}", Some(seconds(30)), 2, seconds(30)),
-                ("d offset 1m", None, 1, seconds(360)),
-                ("e offset 2m", Some(seconds(60)), 1, seconds(180)),
+                ("d", None, 1, seconds(300)),
+                ("e", Some(seconds(60)), 1, seconds(60)),
             ]
         );
     }
@@ -198,8 +187,6 @@ mod tests {
             ("a{pod!=\"\"}", false),
             ("{__name__=~\"a|b\"}", true),
             ("{__name__=\"b\"}", false),
-            ("a{code=\"1\" or code=\"503\"}", true),
-            ("a{code=\"1\" or code=\"2\"}", false),
         ] {
             assert_eq!(of(query)[0].matches(&series), matches, "{query}");
         }

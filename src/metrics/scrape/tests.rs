@@ -195,7 +195,7 @@ async fn what_a_page_no_longer_has_is_gone_at_once_unless_the_page_dated_it() {
     assert_eq!(ask(&scraper, "a").await, Reading::Value(1.0));
     assert_eq!(
         ask(&scraper, "b").await,
-        no_data("no series `b`; the page has 1 metrics, none by a name like it")
+        no_data("no series `b`; the page has nothing by a name like it")
     );
     assert_eq!(ask(&scraper, "c").await, Reading::Value(3.0));
     // Five minutes after its date.
@@ -310,7 +310,7 @@ async fn an_answer_that_is_no_number_says_why() {
         ),
         (
             "max_over_time(zero[2h])",
-            "`zero` looks back 2h, and pages are kept for 1h at most; shorten its range or its offset, or read it from a Prometheus",
+            "`zero` looks back 2h, and pages are kept for 1h at most; shorten its range, or read it from a Prometheus",
         ),
     ] {
         assert_eq!(ask(&scraper, query).await, no_data(why), "{query}");

@@ -68,7 +68,7 @@ pub(super) fn missing(window: &Window, selector: &Selector) -> String {
     let metrics: BTreeSet<_> = pages.iter().flat_map(|page| &page.metrics).collect();
     let like = near(selector, &metrics);
     let page = match like.is_empty() {
-        true => format!("has {} metrics, none by a name like it", metrics.len()),
+        true => "has nothing by a name like it".to_owned(),
         false => format!("has {}", listed(like)),
     };
     format!("no series `{}`; the page {page}", selector.written)
