@@ -54,6 +54,7 @@ fn source(spec: PrometheusSpec) -> Result<Arc<dyn MetricSource>, Problem> {
         secrets: Secrets::new(BTreeMap::from(secrets)),
         tag: "run-1".to_owned(),
         this_program: PathBuf::from("/no/such/chaos"),
+        clock: chaos_gameday::metrics::WallClock::set_to(jiff::Timestamp::UNIX_EPOCH),
     };
     let specs = MetricSpecs {
         prometheus: Some(spec),

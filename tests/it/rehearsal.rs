@@ -107,6 +107,7 @@ async fn rehearsed(url: &str, slo: &Slo, query: &str, over: Span) -> Rehearsal {
         tag: "rehearsal".to_owned(),
         secrets: Secrets::default(),
         this_program: "chaos".into(),
+        clock: chaos_gameday::metrics::WallClock::set_to(jiff::Timestamp::UNIX_EPOCH),
     };
     let specs = MetricSpecs {
         prometheus: Some(spec),
