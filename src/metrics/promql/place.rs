@@ -60,10 +60,7 @@ fn of_letters(query: &str, complaint: &str) -> Option<Range<usize>> {
 
 /// The first token with which no query can go on; the end where the query could go on.
 fn of_grammar(query: &str, tokens: &[Token]) -> Fault {
-    let good = |token: &Token| {
-        let beginning = &query[..token.range.end];
-        any_completion(beginning, |complaint| complaint != Some(UNGRAMMATICAL))
-    };
+    let good = |token: &Token| verdicts(&query[..token.range.end]).next().is_some();
     match tokens.get(tokens.partition_point(good)) {
         Some(token) => Fault {
             words: format!("`{}` cannot stand here", &query[token.range.clone()]),
@@ -81,7 +78,11 @@ fn of_grammar(query: &str, tokens: &[Token]) -> Fault {
 
 /// The shortest part that gives the same complaint.
 fn of_meaning(query: &str, tokens: &[Token], complaint: &str) -> Option<Range<usize>> {
-    let same = |text: &str| any_completion(text, |words| words == Some(complaint));
+    // Whatever follows: a completion may well have the same fault by itself.
+    let same = |text: &str| {
+        let mut verdicts = verdicts(text).peekable();
+        verdicts.peek().is_some() && verdicts.all(|words| words.as_deref() == Some(complaint))
+    };
     let count = tokens.partition_point(|token| !same(&query[..token.range.end]));
     let last = tokens.get(count)?;
     if last.kind == T_STRING {
@@ -99,22 +100,27 @@ fn of_meaning(query: &str, tokens: &[Token], complaint: &str) -> Option<Range<us
     Some(start..ends.find(whole).unwrap_or(last).range.end)
 }
 
-/// Whether a completion of this beginning of a query gets such a complaint (`None`: it is read).
-fn any_completion(beginning: &str, is_such: impl Fn(Option<&str>) -> bool) -> bool {
+/// What the parser says of each sentence that this beginning of a query can be completed to; `None`:
+/// nothing.
+fn verdicts(beginning: &str) -> impl Iterator<Item = Option<String>> {
     let open = open_brackets(beginning);
     let mut closing = open.iter().rev().map(|(_, close)| *close);
-    let nearest = closing.next();
+    let nearest = closing.next().map(String::from);
     let others: String = closing.collect();
     let after: &[&str] = match nearest {
         Some(_) => AFTER_CLOSING,
         None => &[""],
     };
-    NEXT.iter().any(|next| {
-        after.iter().any(|after| {
-            let nearest = nearest.map(String::from).unwrap_or_default();
-            let whole = format!("{beginning} {next}{nearest} {after}{others}");
-            is_such(parser::parse(&whole).err().as_deref()) && parser::lexer(&whole).is_ok()
-        })
+    let nearest = nearest.unwrap_or_default();
+    let pairs = NEXT
+        .iter()
+        .flat_map(move |next| after.iter().map(move |after| (next, after)));
+    pairs.filter_map(move |(next, after)| {
+        let whole = format!("{beginning} {next}{nearest} {after}{others}");
+        let complaint = parser::parse(&whole).err();
+        let is_sentence = complaint.as_deref() != Some(UNGRAMMATICAL)
+            && (complaint.is_none() || parser::lexer(&whole).is_ok());
+        is_sentence.then_some(complaint)
     })
 }
 
@@ -229,6 +235,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_fault_is_not_looked_for_in_its_like() {
+        let sound = "sum(rate(x[5m])) + abs(x{a=~\"b\"}) - ".repeat(5);
+        for fault in ["rate(x)", "abs(1)", "nosuch(x)", "x{a=~\"(\"}"] {
+            let whole = format!("{sound}{fault} + x");
+            let place = parse(&whole).expect_err(fault).range.expect(fault);
+            assert!(place.start >= sound.len(), "{fault} at {place:?}");
+            assert!(
+                place.end <= sound.len() + fault.len(),
+                "{fault} at {place:?}"
+            );
+        }
+    }
+
     /// Every rule of the grammar that can be left half done.
     const SENTENCES: &[&str] = &[
         "sum by (a, b) (rate(x{c=~\"d\", e!=\"f\",}[5m] offset -1h)) / on (a) group_left (g) y",
@@ -246,8 +266,7 @@ mod tests {
             let tokens = tokens(sentence).expect(sentence);
             for token in &tokens {
                 let beginning = &sentence[..token.range.end];
-                let good = any_completion(beginning, |words| words != Some(UNGRAMMATICAL));
-                assert!(good, "{beginning}");
+                assert_ne!(verdicts(beginning).next(), None, "{beginning}");
             }
         }
     }
