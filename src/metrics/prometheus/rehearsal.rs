@@ -32,23 +32,28 @@ pub(super) struct Question<'a> {
     pub(super) slo: &'a Slo,
     /// The query.
     pub(super) query: &'a str,
-    /// How far to look back; less than a second asks for no past.
+    /// How far to look back; less than a second asks only for now.
     pub(super) over: Span,
 }
 
-/// Adds the past and how late the data is to what is known about now, as far as the server tells
-/// them; a query that can never be judged, and a server that is down, are not asked any further.
+/// Adds the past and how late the data is to what is known about now, as far as somebody wants them
+/// and the server tells them; a query that can never be judged is not asked any further, nor is a
+/// server that is down.
 pub(super) async fn complete(api: &Api, question: Question<'_>, told: Rehearsal) -> Rehearsal {
-    if !is_worth_asking(&told.now) {
+    let length = Length::of(question.slo.every, question.over);
+    let Some(length) = length.filter(|_| is_worth_asking(&told.now)) else {
         return told;
-    }
+    };
     let (freshness, past) = tokio::join!(
         freshness::freshness(api, question.query),
-        past_in_time(api, question)
+        past_in_time(api, question, length)
     );
     let told = Rehearsal { freshness, ..told };
     match past.map_err(|trouble| trouble.map(|text| api.redacted(text))) {
-        Ok(past) => Rehearsal { past, ..told },
+        Ok(past) => Rehearsal {
+            past: Some(past),
+            ..told
+        },
         Err(Trouble::Unjudgeable { why, way_out }) => {
             let why = format!("over its past: {why}");
             let now = Now::Flawed { why, way_out };
@@ -74,16 +79,12 @@ fn is_worth_asking(now: &Now) -> bool {
     }
 }
 
-async fn past_in_time(api: &Api, question: Question<'_>) -> Result<Option<Past>, Trouble> {
-    let Some(length) = Length::of(question.slo.every, question.over) else {
-        return Ok(None);
-    };
+async fn past_in_time(api: &Api, question: Question<'_>, length: Length) -> Result<Past, Trouble> {
     let asked = timeout(WITHIN, past(api, question, length)).await;
-    let asked = asked.unwrap_or_else(|_| {
+    asked.unwrap_or_else(|_| {
         let within = Span::of(WITHIN);
         Err(Trouble::passing(format!("it took longer than {within}")))
-    });
-    asked.map(Some)
+    })
 }
 
 async fn past(api: &Api, question: Question<'_>, length: Length) -> Result<Past, Trouble> {

@@ -15,7 +15,7 @@ use chaos_gameday::model::units::Span;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::{gate, rehearsed, span, value};
+use super::{gate, now, rehearsed, span, value};
 
 /// The server's clock, in seconds since 1970; ours is another.
 const SERVER_NOW: i64 = 1_700_000_000;
@@ -214,10 +214,10 @@ async fn the_step_is_the_time_between_readings_until_the_points_get_too_many() {
 }
 
 #[tokio::test]
-async fn no_past_is_asked_for_where_nobody_wants_it() {
+async fn nothing_is_asked_but_now_where_nobody_wants_more() {
     let (rehearsal, asked) = Scripted::new(hourly_breach).rehearse("1s", "0s").await;
-    assert_eq!((rehearsal.past, asked), (None, Vec::new()));
-    assert_eq!(rehearsal.now, value(0.5));
+    assert_eq!(asked, Vec::<String>::new());
+    assert_eq!(rehearsal, now(value(0.5)));
 }
 
 #[tokio::test]
@@ -312,7 +312,7 @@ async fn a_server_that_is_down_is_asked_once() {
 
 #[tokio::test]
 async fn the_worst_selector_tells_how_late_the_data_is() {
-    let (plain, _) = Scripted::new(hourly_breach).rehearse("1s", "0s").await;
+    let (plain, _) = Scripted::new(hourly_breach).rehearse("1s", "1m").await;
     assert_eq!(
         plain.freshness,
         Some(Freshness {
@@ -323,7 +323,7 @@ async fn the_worst_selector_tells_how_late_the_data_is() {
     );
     let query = "max(rate(errors[30s])) / max(slow)";
     let (worst, _) = Scripted::new(hourly_breach)
-        .rehearse_query(query, "1s", "0s")
+        .rehearse_query(query, "1s", "1m")
         .await;
     assert_eq!(
         worst.freshness,
