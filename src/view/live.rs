@@ -27,6 +27,11 @@ const REDRAWS_PER_SECOND: u8 = 100;
 /// Events that are told within so many milliseconds of a redraw wait for the next one.
 const SHORTEST_MS: u64 = 50;
 
+/// A terminal whose size changed is left alone for so many milliseconds. While a window is being drawn
+/// narrower, its lines are folded anew before we hear of it (tmux tells it a quarter of a second later),
+/// and each redraw into that leaves a piece of the block in the scrollback.
+const SETTLED_MS: u64 = 300;
+
 const HIDE_CURSOR: &str = "\u{1b}[?25l";
 const SHOW_CURSOR: &str = "\u{1b}[?25h";
 
@@ -42,6 +47,9 @@ pub struct LiveView {
     /// Lines for the scrollback that are not there yet.
     pending: Vec<String>,
     drawn_at_ms: Option<u64>,
+    /// Columns and rows, and when they were last seen to change.
+    size: (usize, usize),
+    resized_at_ms: Option<u64>,
     cursor: Cursor,
 }
 
@@ -66,6 +74,8 @@ impl LiveView {
         Self {
             block: bars.add(block),
             bars,
+            size: printer.size(),
+            resized_at_ms: None,
             printer,
             narrator: Narrator::default(),
             status: Status::default(),
@@ -78,6 +88,9 @@ impl LiveView {
 
     fn redraw(&mut self, elapsed_ms: u64, state: &RunState) {
         self.drawn_at_ms = Some(elapsed_ms);
+        if self.is_being_resized(elapsed_ms) {
+            return;
+        }
         self.scroll();
         if self.bars.is_hidden() {
             return;
@@ -93,6 +106,16 @@ impl LiveView {
         };
         self.set_cursor(cursor);
         self.block.set_message(lines.join("\n"));
+    }
+
+    fn is_being_resized(&mut self, elapsed_ms: u64) -> bool {
+        let size = self.printer.size();
+        if size != self.size {
+            self.size = size;
+            self.resized_at_ms = Some(elapsed_ms);
+        }
+        let since = |at: u64| elapsed_ms.saturating_sub(at);
+        self.resized_at_ms.is_some_and(|at| since(at) < SETTLED_MS)
     }
 
     /// Brings what was told into the scrollback.

@@ -24,17 +24,34 @@ impl Narrator {
         state: &RunState,
         loudness: Loudness,
     ) -> Option<Telling> {
-        let mut telling = tell(&record.event, state);
-        if let Event::Sampled { slo, state, .. } = &record.event
-            && self.states.insert(slo.clone(), *state) != Some(*state)
-        {
-            telling.weight = Weight::Normal;
-        }
         let least = match loudness {
             Loudness::Quiet => Weight::Vital,
             Loudness::Normal => Weight::Normal,
             Loudness::Verbose => Weight::Detail,
         };
+        if let Event::Sampled {
+            slo, state: now, ..
+        } = &record.event
+        {
+            let weight = if self.changes(slo, *now) {
+                Weight::Normal
+            } else {
+                Weight::Detail
+            };
+            // No words are made for the thousand readings a second that nobody will see.
+            return (weight >= least).then(|| Telling {
+                weight,
+                ..tell(&record.event, state)
+            });
+        }
+        let telling = tell(&record.event, state);
         (telling.weight >= least).then_some(telling)
+    }
+
+    fn changes(&mut self, slo: &str, now: SloState) -> bool {
+        match self.states.get_mut(slo) {
+            Some(before) => std::mem::replace(before, now) != now,
+            None => self.states.insert(slo.to_owned(), now).is_none(),
+        }
     }
 }

@@ -117,14 +117,14 @@ async fn keys_act_while_bars_move_and_the_journal_has_them_at_once() {
     }
     terminal.has_on_screen("marked: alert fired").await;
 
-    terminal.resizes(60, 24);
+    terminal.resizes(60, 24).await;
     terminal.has_on_screen("q quit · ? keys").await;
     let screen = terminal.screen();
     let headers = screen
         .iter()
         .filter(|line| line.contains("stream-down · step"));
     assert_eq!(headers.count(), 1, "{}", screen.join("\n"));
-    terminal.resizes(100, 30);
+    terminal.resizes(100, 30).await;
     terminal.has_on_screen("q quit view").await;
 
     terminal.types("p").await;

@@ -96,9 +96,15 @@ impl Terminal {
         }
     }
 
-    /// Changes its size.
-    pub fn resizes(&mut self, columns: u16, rows: u16) {
-        let shown = self.seen.lock().unwrap().len();
+    /// Changes its size, between two redraws: what is on its way meanwhile was meant for the old one.
+    pub async fn resizes(&mut self, columns: u16, rows: u16) {
+        let shown = loop {
+            let shown = self.seen.lock().unwrap().len();
+            sleep(3 * BETWEEN_LOOKS).await;
+            if shown == self.seen.lock().unwrap().len() {
+                break shown;
+            }
+        };
         self.sizes.push((shown, (columns, rows)));
         tcsetwinsize(&self.controller, size(columns, rows)).unwrap();
     }
