@@ -112,11 +112,7 @@ async fn rehearsed(url: &str, slo: &Slo, query: &str, over: Span) -> Rehearsal {
         tag: "rehearsal".to_owned(),
         secrets: Secrets::default(),
         this_program: "chaos".into(),
-<<<<<<< HEAD
         clock: WallClock::set_to(Timestamp::UNIX_EPOCH),
-=======
-        clock: chaos_gameday::metrics::WallClock::set_to(jiff::Timestamp::UNIX_EPOCH),
->>>>>>> wip-docs
     };
     let specs = MetricSpecs {
         prometheus: Some(spec),
