@@ -36,7 +36,7 @@ use stand::{Failure, Stand, Wish};
 
 const SLOS: usize = 100;
 const EVERY: Duration = Duration::from_millis(200);
-const RUNS: usize = 100;
+const RUNS: usize = 60;
 const TARGET: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
@@ -56,14 +56,31 @@ async fn measure() -> Result<ExitCode, Failure> {
     let stand = Stand::start()?;
     let relay = Relay::start(&stand.platform)?;
     let (mut read, mut write) = (Vec::new(), Vec::new());
-    for number in 0..RUNS {
-        let (first, undo) = one(&stand, &relay, number).await?;
-        read.push(first);
-        write.push(undo);
+    let mut refused = 0;
+    for number in 0..RUNS * 2 {
+        match one(&stand, &relay, number).await? {
+            Some((first, undo)) => {
+                read.push(first);
+                write.push(undo);
+            }
+            None => refused += 1,
+        }
+        if read.len() == RUNS || refused > RUNS {
+            break;
+        }
+    }
+    if refused > 0 {
+        println!("{refused} runs did not get past their baseline: this machine is too busy");
+    }
+    if read.is_empty() {
+        return Err("nothing was measured".into());
     }
     read.sort();
     write.sort();
-    println!("breach to undo, {SLOS} SLOs every {EVERY:?}, {RUNS} runs, in milliseconds");
+    println!(
+        "breach to undo, {SLOS} SLOs every {EVERY:?}, {} runs, in milliseconds",
+        write.len()
+    );
     println!("{:<28}{:>8}{:>8}{:>8}{:>8}", "", "p50", "p90", "p99", "max");
     show("first request of the undo", &read);
     show("first write of the undo", &write);
@@ -77,8 +94,13 @@ async fn measure() -> Result<ExitCode, Failure> {
     })
 }
 
-/// One run; from the bad sample to the first request of the undo, and to its first write.
-async fn one(stand: &Stand, relay: &Relay, number: usize) -> Result<(Duration, Duration), Failure> {
+/// One run; from the bad sample to the first request of the undo, and to its first write. `None`: its
+/// baseline was broken, as on a machine that cannot read 100 SLOs in time.
+async fn one(
+    stand: &Stand,
+    relay: &Relay,
+    number: usize,
+) -> Result<Option<(Duration, Duration)>, Failure> {
     let folder = tempfile::tempdir()?;
     let (phases, mut entered) = mpsc::unbounded_channel();
     let view = Box::new(Phases {
@@ -118,6 +140,9 @@ async fn one(stand: &Stand, relay: &Relay, number: usize) -> Result<(Duration, D
     let run = stand::run(&wish, folder.path(), view, through);
     let (executed, healed) = tokio::join!(run, breach);
     let settlement = executed?.settlement;
+    if settlement.outcome == Outcome::Refused {
+        return Ok(None);
+    }
     if settlement.outcome != Outcome::Deviated {
         return Err(format!("run {number} ended otherwise: {:?}", settlement.cause).into());
     }
@@ -130,7 +155,7 @@ async fn one(stand: &Stand, relay: &Relay, number: usize) -> Result<(Duration, D
     };
     let read = since("GET").ok_or("the undo read nothing")?;
     let write = since("DELETE").ok_or("the undo wrote nothing")?;
-    Ok((read.min(write), write))
+    Ok(Some((read.min(write), write)))
 }
 
 /// Waits until a phase is entered.

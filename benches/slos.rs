@@ -107,7 +107,9 @@ fn load() -> Result<f64, Failure> {
         let took = began.elapsed().as_secs_f64();
         let settlement = executed.settlement;
         if settlement.outcome != Outcome::Held {
-            return Err(format!("the run ended otherwise: {:?}", settlement.cause).into());
+            let why = settlement.cause.sentence();
+            let why: String = why.chars().take(200).collect();
+            return Err(format!("the run ended otherwise: {why}").into());
         }
         let written = std::fs::metadata(folder.path().join(stand::JOURNAL))?.len();
         let share = (cpu_time() - cpu) / took;

@@ -35,6 +35,15 @@ impl Engine {
         }
     }
 
+    /// Takes what has arrived by now: a reading that stands in the queue is no missing one.
+    pub(super) fn absorb_arrived(&mut self) {
+        for _ in 0..self.inputs.len() {
+            if let Ok(input) = self.inputs.try_recv() {
+                self.absorb(input);
+            }
+        }
+    }
+
     /// Takes inputs until the time has come, there is a reason to end, or the fault was looked at.
     pub(super) async fn wait_for_sight(
         &mut self,

@@ -222,6 +222,7 @@ impl Engine {
     async fn baseline(&mut self) {
         let length = self.runner.brief.baseline.as_duration();
         self.wait_until(Instant::now() + length).await;
+        self.absorb_arrived();
         if self.ending.is_some() {
             self.enter(Trigger::Abort);
             return;
