@@ -107,7 +107,6 @@ async fn rehearsed(url: &str, slo: &Slo, query: &str, over: Span) -> Rehearsal {
         access: Access::default(),
     };
     let setup = SourceSetup {
-        clock: WallClock::set_to(jiff::Timestamp::UNIX_EPOCH),
         clients: Clients::new().expect("clients"),
         tag: "rehearsal".to_owned(),
         secrets: Secrets::default(),
