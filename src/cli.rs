@@ -252,8 +252,15 @@ pub struct ApproveArgs {
     pub reason: Option<String>,
 }
 
+/// The keys of the live view.
+const KEYS: &str = "Keys, while it is shown on a terminal:
+  a  abort, asks first         m  mark \"alert fired\"
+  n  note into the journal     p  pause before the next step; again: go on
+  q  abort, or plain lines     ?  what the keys do";
+
 /// `chaos run`
 #[derive(Debug, Clone, Args)]
+#[command(after_help = KEYS)]
 pub struct RunArgs {
     /// An experiment, or the id of an approved plan
     #[arg(value_name = "FILE|PLAN", add = ArgValueCompleter::new(completing::experiments_and_plans))]

@@ -148,7 +148,9 @@ impl Reader {
             Standing::Background => &mut all[..1],
         };
         match poll(watched, at_most.as_ref()) {
-            Ok(0) | Err(_) => Came::Nothing,
+            Ok(0) | Err(rustix::io::Errno::INTR) => Came::Nothing,
+            // Asked again, it would say so again at once.
+            Err(_) => Came::End,
             Ok(_) if !all[0].revents().is_empty() => Came::End,
             Ok(_) => Came::Bytes,
         }

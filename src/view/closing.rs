@@ -4,6 +4,7 @@
 use crate::model::decision::Cause;
 use crate::model::state::{RunState, SloRecord, StepRecord};
 
+use super::footing::marked;
 use super::gauges::{MOST, short_value, worst};
 use super::printer::Printer;
 use super::render::Canvas;
@@ -38,7 +39,7 @@ pub fn say(printer: &Printer, state: &RunState) {
     }
 }
 
-/// Outcome and cause, times of each step, worst value of each SLO, recovery.
+/// Outcome and cause, times of each step, recovery, what was marked, worst value of each SLO.
 pub fn summary(state: &RunState, canvas: Canvas) -> Vec<String> {
     if state.header.is_none() {
         return Vec::new();
@@ -50,6 +51,7 @@ pub fn summary(state: &RunState, canvas: Canvas) -> Vec<String> {
         Some(format!("  {}", step_times(state, index, step)))
     }));
     lines.extend(recovery(state));
+    lines.extend(state.marks.iter().map(|mark| format!("  {}", marked(mark))));
     lines.extend(slo_lines(state, canvas.colour));
     let finish = |line: String| canvas.glyphs.adapt(fit(&line, canvas.width));
     lines

@@ -2,7 +2,7 @@
 //! what is open at the bottom. What is typed is the last line, where the cursor stands.
 
 use crate::model::phase::Phase;
-use crate::model::remark::Pause;
+use crate::model::remark::{Mark, Pause};
 use crate::model::state::RunState;
 
 use super::panel::{Form, Keyboard, Open, Panel};
@@ -17,7 +17,7 @@ const ROOMY: usize = 72;
 /// The lines, of which none is wider than the canvas.
 pub fn lines(state: &RunState, canvas: Canvas, panel: &Panel) -> Vec<String> {
     let mut lines = Vec::new();
-    lines.extend(marked(state).map(|text| (Tone::Quiet, text)));
+    lines.extend(state.marks.last().map(|mark| (Tone::Quiet, marked(mark))));
     lines.extend(pause(state, panel).map(|text| (Tone::Strong, text)));
     let lines = lines.into_iter();
     let mut lines: Vec<String> = lines
@@ -135,14 +135,13 @@ fn help(width: usize) -> [&'static str; 6] {
     }
 }
 
-/// The latest mark.
-fn marked(state: &RunState) -> Option<String> {
-    let mark = state.marks.last()?;
+/// What was marked, when, and how long after the fault.
+pub fn marked(mark: &Mark) -> String {
     let since = mark.since_fault.map_or_else(String::new, |since| {
         format!(", {} after the fault", length(since.after_ms))
     });
     let at = clock(mark.at_ms);
-    Some(format!("marked: {} {at}{since}", sanitise(&mark.label)))
+    format!("marked: {} {at}{since}", sanitise(&mark.label))
 }
 
 /// What the run waits for, or will.

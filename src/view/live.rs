@@ -21,9 +21,6 @@ use super::screen::Screen;
 use super::text::{columns, fine_clock};
 use super::theme::Tone;
 
-/// More than is ever drawn: how often that is, is decided here and by who calls `tick`.
-const REDRAWS_PER_SECOND: u8 = 100;
-
 /// Events that are told within so many milliseconds of a redraw wait for the next one.
 const SHORTEST_MS: u64 = 50;
 
@@ -64,7 +61,8 @@ impl LiveView {
     pub fn new(printer: Printer) -> Self {
         let target = if printer.can_redraw() {
             let screen = Screen::new(printer.clone());
-            ProgressDrawTarget::term_like_with_hz(Box::new(screen), REDRAWS_PER_SECOND)
+            // How often it is drawn is decided here, and by who calls `tick`.
+            ProgressDrawTarget::term_like(Box::new(screen))
         } else {
             ProgressDrawTarget::hidden()
         };

@@ -209,6 +209,14 @@ fn closings_of_every_outcome() {
 }
 
 #[test]
+fn the_last_words_say_how_long_the_alert_took() {
+    let state = RunState::of(&Story::attended().records());
+    let summary = closing::summary(&state, canvas(80));
+    let marked = "  marked: alert fired T+00:16, 6.2s after the fault".to_owned();
+    assert!(summary.contains(&marked), "{summary:#?}");
+}
+
+#[test]
 fn a_run_without_an_end_says_so_and_how_to_undo_it() {
     let state = RunState::of(&Story::held().until(Phase::Observing));
     let summary = closing::summary(&state, canvas(80));
