@@ -164,7 +164,9 @@ async fn the_queries_of_the_example_have_answers_in_a_prometheus_set_up_as_its_r
     let config = fs::read_to_string(file).expect("a readable configuration");
     let page = fs::read_to_string(format!("{FOLDER}/README.md")).expect("a readable page");
     let (_, scraped) = config.split_once("scrape_configs:\n").expect("a section");
-    assert!(page.contains(scraped), "the README shows another set-up");
+    let (_, whole) = config.split_once("\nglobal:").expect("a section");
+    let shown = page.contains(&format!("global:{whole}"));
+    assert!(shown, "the README shows another set-up");
     let address = sandbox.app_url.trim_start_matches("http://");
     let server = Prometheus::start(&scraped.replace("127.0.0.1:7700", address)).await;
     let (_, loaded) = example(BY_PROMETHEUS, &Variables::default());

@@ -312,13 +312,15 @@ async fn only_the_sandbox_of_this_process_needs_no_approval() {
     other_traffic.experiment.metrics.traffic = Some(traffic("http://127.0.0.1:55001/orders"));
     assert_eq!(findings(&other_traffic, Some(&own)), approval);
 
-    for (url, expected) in [
-        ("http://127.0.0.1:9090", &none),
-        ("https://prom.example.com", &approval),
-    ] {
+    for url in ["http://127.0.0.1:9090", "https://prom.example.com"] {
         let mut read = decent().await;
         read.experiment.metrics.prometheus = prometheus(url);
-        assert_eq!(findings(&read, Some(&own)), *expected, "{url}");
+        let expected = [
+            "deny own-sandbox metrics.prometheus",
+            "require approval environment",
+        ];
+        assert_eq!(findings(&read, Some(&own)), expected, "{url}");
+        assert_eq!(findings(&read, None), approval, "{url}");
     }
     for (url, expected) in [
         (format!("{APP}/metrics"), &none),

@@ -6,12 +6,12 @@ mod environment;
 mod figures;
 mod gates;
 mod local_only;
+mod own_sandbox;
 mod production;
 mod rehearsal;
 
 use super::built_in::Policy;
 use super::finding::{Finding, Severity};
-use crate::clients::is_loopback;
 use crate::metrics::Metric;
 use crate::plan::Plan;
 
@@ -55,12 +55,10 @@ impl OwnSandbox {
             .or_else(|| self.program_outside(plan))
     }
 
-    /// A Prometheus on this machine is only read; a page can be any URL, and so has to be the
-    /// sandbox's own.
+    /// Every Prometheus, and every page but the sandbox's own.
     fn source_outside(&self, plan: &Plan) -> Option<String> {
         let specs = &plan.experiment.metrics;
         let prometheus = specs.prometheus.as_ref();
-        let prometheus = prometheus.filter(|spec| !is_loopback(&spec.url));
         let prometheus = prometheus.map(|spec| format!("the Prometheus at {}", spec.url));
         let mut pages = specs.scrape.iter().flat_map(|spec| &spec.targets);
         let page = || {
@@ -158,6 +156,11 @@ pub const RULES: &[Rule] = &[
         name: "credentials",
         purpose: "no secret leaves this machine unencrypted",
         check: credentials::check,
+    },
+    Rule {
+        name: "own-sandbox",
+        purpose: "what is read is about the sandbox that is broken",
+        check: own_sandbox::check,
     },
     Rule {
         name: "production",
