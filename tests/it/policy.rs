@@ -274,8 +274,10 @@ async fn each_rule_denies_its_own_case_and_points_at_its_place() {
     for (case, spoil, expected) in rows {
         let mut plan = decent().await;
         spoil(&mut plan);
+        // No Prometheus fits a sandbox of one's own, which is a rule by itself.
+        let own = plan.experiment.metrics.prometheus.is_none();
         assert_eq!(
-            findings(&plan, Some(&own_sandbox()))
+            findings(&plan, own.then(own_sandbox).as_ref())
                 .into_iter()
                 .filter(|found| found.starts_with("deny"))
                 .collect::<Vec<_>>(),
