@@ -223,6 +223,7 @@ fn secret_in(path: &Path) -> Result<Secret, Problem> {
             ProblemKind::Absent,
             format!("the secret in {} cannot be read: {why}", path.display()),
         )
+        .hint("name a file that this user can read and that holds the secret alone")
     })?;
     Ok(Secret::new(content.trim_end_matches(['\r', '\n'])))
 }

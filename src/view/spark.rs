@@ -6,6 +6,9 @@ use crate::model::units::Objective;
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
+/// Time without a value.
+const NOTHING: char = '╌';
+
 /// At most so much of the past is shown: the last minutes, and more where there is room for it.
 const WINDOW_MS: u64 = 180_000;
 const WIDE_WINDOW_MS: u64 = 600_000;
@@ -13,21 +16,27 @@ const WIDE_WINDOW_MS: u64 = 600_000;
 /// From so many columns on there is room.
 const WIDE: usize = 60;
 
-/// The last values in at most `width` columns, oldest first; a `?` is time without a value.
+/// The last values in at most `width` columns, oldest first; a `╌` is time without a value.
 pub fn sparkline(record: &SloRecord, width: usize) -> String {
     drawn(&buckets(record, width), record.slo.objective)
 }
 
-/// One value a column against an objective; a `?` is time without a value.
+/// One value a column against an objective; a `╌` is time without a value.
 pub fn drawn(columns: &[Option<f64>], objective: Objective) -> String {
-    let far = columns
-        .iter()
-        .flatten()
-        .map(|value| distance(objective, *value))
-        .fold(objective.threshold().abs(), f64::max);
+    // Each half has a scale of its own: a breach that goes far must not press all that was good
+    // against the objective.
+    let farthest = |holds: bool| {
+        let values = columns.iter().flatten().copied();
+        values
+            .filter(|value| objective.holds(*value) == holds)
+            .map(|value| distance(objective, value))
+            .fold(objective.threshold().abs(), f64::max)
+    };
+    let (good, bad) = (farthest(true), farthest(false));
     let letter = |value: &Option<f64>| match value {
-        None => '?',
-        Some(value) => LEVELS[level(objective, *value, far)],
+        None => NOTHING,
+        Some(value) if objective.holds(*value) => LEVELS[level(objective, *value, good)],
+        Some(value) => LEVELS[level(objective, *value, bad)],
     };
     columns.iter().map(letter).collect()
 }
