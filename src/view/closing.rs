@@ -2,6 +2,7 @@
 //! place, the commands that take it out.
 
 use crate::model::decision::Cause;
+use crate::model::judgement::Trip;
 use crate::model::state::{RunState, SloRecord, StepRecord};
 
 use super::footing::marked;
@@ -113,8 +114,12 @@ fn step_times(state: &RunState, index: usize, step: &StepRecord) -> String {
         (Some(_), None) => parts.push("in".to_owned()),
         (Some(_), Some(held)) => parts.push(format!("in for {}", length(held))),
     }
+    let noticed = match &step.tripped {
+        Some(tripped) if tripped.trip == Trip::Blind => "called blind after",
+        Some(_) | None => "detected after",
+    };
     let times = [
-        ("detected after", step.detect_ms()),
+        (noticed, step.detect_ms()),
         ("undo began after", step.react_ms()),
         ("gone after", step.gone_ms()),
     ];

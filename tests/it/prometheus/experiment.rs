@@ -183,7 +183,11 @@ async fn a_prometheus_that_dies_or_falls_silent_ends_the_run_with_everything_und
         let mut running = scene.start().await;
         running.says("fault seen in").await;
         scene.prometheus.signal(signal);
-        scene.ends(running, 6, "inconclusive").await;
+        let ended = scene.ends(running, 6, "inconclusive").await;
+        ended.tells("called blind after");
+        let report = scene.place.chaos(&["report", "last", "-o", "json"]).await;
+        let report = report.exits(0).json();
+        assert_eq!(report["slos"][0]["fate"], "blind", "{report:#}");
         let states = states(&scene.events());
         assert_eq!(states.last(), Some(&SloState::SourceDown), "{states:?}");
         // A frozen process cannot be reaped as it is.
