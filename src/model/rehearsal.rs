@@ -54,6 +54,19 @@ pub enum Now {
     },
 }
 
+impl Now {
+    /// Whether it was read, and there was no value.
+    pub fn reads_nothing(&self) -> bool {
+        match self {
+            Self::Read { reading, .. } => match reading {
+                Reading::Value(_) => false,
+                Reading::NoData { .. } | Reading::SourceDown { .. } => true,
+            },
+            Self::NotYet { .. } | Self::Flawed { .. } => false,
+        }
+    }
+}
+
 /// What an SLO would have done over the past with no fault in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -70,6 +83,14 @@ pub struct Past {
     pub breaching: Span,
     /// How long it had no value.
     pub blind: Span,
+    /// How often it would have tripped by blindness, once it had a value: what is older than the data
+    /// is no blindness of a run's.
+    #[serde(default)]
+    pub blind_trips: u64,
+    /// What came back where one series was needed and several came (two series that differ in `pod`);
+    /// those times count as blind. `None`: there never were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ambiguous: Option<String>,
     /// The lowest and the highest value; `None`: there was none.
     pub range: Option<(f64, f64)>,
     /// The past in at most 60 equal parts, oldest first: the worst value of each, `None` where there
@@ -136,6 +157,8 @@ impl<'a> Fold<'a> {
                 tripped: Span::ZERO,
                 breaching: Span::ZERO,
                 blind: Span::ZERO,
+                blind_trips: 0,
+                ambiguous: None,
                 range: None,
                 history: vec![None; parts],
             },
@@ -162,6 +185,8 @@ impl<'a> Fold<'a> {
     fn count(&mut self, verdict: &Verdict, stands_ms: u64) {
         let past = &mut self.past;
         past.trips += u64::from(verdict.trip == Some(Trip::Breach));
+        let had_a_value = past.range.is_some();
+        past.blind_trips += u64::from(had_a_value && verdict.trip == Some(Trip::Blind));
         match verdict.state {
             SloState::Ok => {}
             SloState::Breaching => {

@@ -53,7 +53,9 @@ impl Seen<'_> {
         let past = self.rehearsal.past.as_ref();
         let freshness = self.rehearsal.freshness.as_ref();
         let mut found: Vec<Found> = self.now(past).into_iter().collect();
+        found.extend(past.and_then(|past| self.ambiguity(past)));
         found.extend(past.and_then(|past| self.trips(past)));
+        found.extend(past.and_then(|past| self.blindness(past)));
         found.extend(past.and_then(|past| self.stillness(past)));
         if let (Some(freshness), Some(holds), true) = (freshness, holds, self.slo.is_gate()) {
             found.extend(self.lateness(freshness, holds));
@@ -153,11 +155,7 @@ impl Seen<'_> {
         if past.trips == 0 || !self.slo.is_gate() {
             return None;
         }
-        let times = match past.trips {
-            1 => "once".to_owned(),
-            2 => "twice".to_owned(),
-            trips => format!("{trips} times"),
-        };
+        let times = times(past.trips);
         Some(Found::warn(
             self.at("for"),
             format!(
@@ -165,6 +163,40 @@ impl Seen<'_> {
                 self.slo.name, past.tripped, past.over
             ),
             "give it more patience (`for`) or another objective: as it is, a run may end by what its fault did not do",
+        ))
+    }
+
+    /// Several series now are a flaw; several at times are a run that is blind at those.
+    fn ambiguity(&self, past: &Past) -> Option<Found> {
+        let several = past.ambiguous.as_ref()?;
+        Some(Found::warn(
+            self.at_metric(),
+            format!(
+                "`{}` was not one number all the time in the last {}, but at times {several}: a run is blind then",
+                self.slo.name, past.over
+            ),
+            "wrap the query in `sum(…)`, `max(…)` or another aggregation",
+        ))
+    }
+
+    /// What ends a run for want of data with no fault in. One that has none now, or too much of it at
+    /// times, has been told already.
+    fn blindness(&self, past: &Past) -> Option<Found> {
+        let ends_runs = self.slo.on_no_data == Reaction::Rollback;
+        let told = past.ambiguous.is_some() || self.rehearsal.now.reads_nothing();
+        if past.blind_trips == 0 || !ends_runs || told {
+            return None;
+        }
+        Some(Found::warn(
+            self.at_metric(),
+            format!(
+                "`{}` had no data for {} or longer {} in the last {} with no fault in, which would have ended a run",
+                self.slo.name,
+                self.slo.blind_patience,
+                times(past.blind_trips),
+                past.over
+            ),
+            "see why it comes and goes; where no series means none of it, add `or vector(0)`; or give it a longer `noDataFor`",
         ))
     }
 
@@ -237,5 +269,13 @@ impl Seen<'_> {
                 "give it the patience of two samples or more, or scrape more often",
             )
         })
+    }
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        count => format!("{count} times"),
     }
 }

@@ -139,7 +139,40 @@ async fn what_it_would_have_done() {
         range: None,
         ..quiet()
     };
-    let rows: [(Slo, Now, Past, &[&str]); 8] = [
+    let gaps = Past {
+        blind: span("40m"),
+        blind_trips: 2,
+        ..quiet()
+    };
+    let doubled = Past {
+        ambiguous: Some("2 series that differ in `pod`".to_owned()),
+        ..gaps.clone()
+    };
+    let rows: [(Slo, Now, Past, &[&str]); 12] = [
+        (
+            gate("2s"),
+            value(0.5),
+            gaps.clone(),
+            &[
+                "warn slos[0].query: `errors` had no data for 30s or longer twice in the last 6h with no fault in, which would have ended a run",
+            ],
+        ),
+        (recorded(), value(0.5), gaps.clone(), &[]),
+        // One cause, one finding.
+        (
+            gate("2s"),
+            no_data(),
+            gaps,
+            &["warn slos[0].query: `errors` has no data now (the answer is empty)"],
+        ),
+        (
+            gate("2s"),
+            value(0.5),
+            doubled,
+            &[
+                "warn slos[0].query: `errors` was not one number all the time in the last 6h, but at times 2 series that differ in `pod`: a run is blind then",
+            ],
+        ),
         (gate("2s"), value(0.5), quiet(), &[]),
         (
             gate("2s"),

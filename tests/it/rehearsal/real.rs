@@ -86,6 +86,8 @@ async fn a_known_past_comes_back_to_the_second() {
             tripped: span("9m30s"),
             breaching: span("11m30s"),
             blind: Span::from_secs(blind as u64),
+            blind_trips: 1,
+            ambiguous: None,
             range: Some((0.5, 3.0)),
             history: Vec::new(),
         }
@@ -135,6 +137,39 @@ async fn a_series_that_never_moves_and_one_that_is_two_are_told() {
     assert_eq!(pods.past, None);
 }
 
+#[tokio::test]
+async fn a_server_that_scrapes_for_seconds_only_is_never_said_to_be_slower_than_it_is() {
+    if is_missing() {
+        return;
+    }
+    // `up` has samples in three rhythms, whether there is a page or not.
+    let job = |every: &str| {
+        format!(
+            "  - {{job_name: every-{every}, scrape_interval: {every}, scrape_timeout: 1s, static_configs: [{{targets: ['127.0.0.1:1']}}]}}"
+        )
+    };
+    let jobs = ["1s", "5s", "15s"];
+    let server = Prometheus::start(&jobs.map(job).join("\n")).await;
+    let begun = tokio::time::Instant::now();
+    let mut known = [None; 3];
+    while known[1].is_none() {
+        assert!(begun.elapsed().as_secs() < 60, "{known:?}");
+        for (every, known) in jobs.iter().zip(&mut known) {
+            let query = format!("max(up{{job=\"every-{every}\"}})");
+            let told = rehearsed(&server.url, &patient(), &query, span("1s")).await;
+            let interval = told.freshness.and_then(|freshness| freshness.interval);
+            assert!(
+                interval.is_none() || interval == Some(span(every)),
+                "{every}: {interval:?} after {:?}",
+                begun.elapsed()
+            );
+            *known = known.or(interval);
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    }
+    assert_eq!(known[..2], [Some(span("1s")), Some(span("5s"))]);
+}
+
 /// An experiment whose SLOs read from this server.
 fn experiment(localstack: &str, prometheus: &str, slos: &str) -> String {
     format!(
@@ -174,6 +209,7 @@ async fn a_plan_shows_it_keeps_it_and_finds_what_is_wrong() {
     let words = words.join(" ");
     for told in [
         "`errors` would have tripped twice (9m30s) in the last 6h with no fault in (rehearsal, at slos[0].for)",
+        "`errors` had no data for 30s or longer once in the last 6h with no fault in, which would have ended a run (rehearsal, at slos[0].query)",
         "`steady` has not moved in 6h, always 0: an experiment against it cannot fail (rehearsal, at slos[1].query)",
         "`pods` can never be judged: 2 series that differ in `pod` (rehearsal, at slos[2].query)",
     ] {
