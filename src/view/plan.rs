@@ -1,6 +1,7 @@
 //! A plan as a person reads it: what is touched, what is sent, how it ends, what undoes it, what the
 //! policy says, what to type next.
 
+mod credentials;
 mod rehearsal;
 
 use jiff::Timestamp;
@@ -199,6 +200,7 @@ impl Page {
                 &format!("{name} = {} ({})", used.value, used.source),
             ));
         }
+        lines.extend(self.credentials(stored));
         for (index, (step, hold)) in plan.holds().enumerate() {
             lines.extend(self.step(index, step, hold));
         }

@@ -78,8 +78,8 @@ async fn interval(api: &Api, selector: &VectorSelector) -> Option<f64> {
     usual_distance(&times)
 }
 
-/// The middle one of the distances, the shorter of two middle ones, in tenths of a second where it
-/// is longer than one.
+/// The middle one of the distances, the shorter of two middle ones, in tenths of a second where there
+/// is no more than one of them in half a second.
 fn usual_distance(times: &[f64]) -> Option<f64> {
     if times.len() < ENOUGH {
         return None;
@@ -88,7 +88,7 @@ fn usual_distance(times: &[f64]) -> Option<f64> {
     let mut distances: Vec<f64> = distances.collect();
     distances.sort_by(f64::total_cmp);
     let middle = distances[(distances.len() - 1) / 2];
-    let parts = if middle < 1.0 { 1_000.0 } else { 10.0 };
+    let parts = if middle < 0.5 { 1_000.0 } else { 10.0 };
     Some((middle * parts).round() / parts)
 }
 
@@ -98,11 +98,12 @@ mod tests {
 
     #[test]
     fn the_times_of_samples_tell_the_usual_distance() {
-        let rows: [(&[f64], Option<f64>); 9] = [
+        let rows: [(&[f64], Option<f64>); 10] = [
             (&[0.0, 1.0, 2.0], Some(1.0)),
             (&[0.0, 15.0, 30.0, 45.0], Some(15.0)),
             // A server sets its scrapes right by milliseconds; a pushed sample is less regular.
             (&[0.0, 15.003, 29.998, 45.01], Some(15.0)),
+            (&[0.0, 0.996, 1.994], Some(1.0)),
             (&[0.0, 0.25, 0.5], Some(0.25)),
             // One scrape was missed, in the middle and of three.
             (&[0.0, 5.0, 10.0, 20.0, 25.0], Some(5.0)),

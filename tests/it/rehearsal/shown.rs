@@ -210,3 +210,20 @@ async fn where_nobody_asked_for_the_past_only_now_is_told() {
 "
     );
 }
+
+#[tokio::test]
+async fn a_past_that_was_looked_at_less_often_than_a_run_looks_says_so() {
+    let of = async |step: &str| {
+        let past = Past {
+            step: span(step),
+            ..quiet()
+        };
+        let rehearsal = Rehearsal {
+            past: Some(past),
+            ..now(value(0.25))
+        };
+        shown(vec![named("errors", "< 1", rehearsal)], terminal(100)).await
+    };
+    assert!(of("7s").await.contains("  looked at every 7s only\n"));
+    assert!(!of("1s").await.contains("looked at"));
+}
