@@ -55,13 +55,21 @@ pub enum Now {
 }
 
 impl Now {
+    /// The value, if there is one.
+    pub fn value(&self) -> Option<f64> {
+        match self {
+            Self::Read { reading, .. } => match reading {
+                Reading::Value(value) => Some(*value),
+                Reading::NoData { .. } | Reading::SourceDown { .. } => None,
+            },
+            Self::NotYet { .. } | Self::Flawed { .. } => None,
+        }
+    }
+
     /// Whether it was read, and there was no value.
     pub fn reads_nothing(&self) -> bool {
         match self {
-            Self::Read { reading, .. } => match reading {
-                Reading::Value(_) => false,
-                Reading::NoData { .. } | Reading::SourceDown { .. } => true,
-            },
+            Self::Read { .. } => self.value().is_none(),
             Self::NotYet { .. } | Self::Flawed { .. } => false,
         }
     }
@@ -122,6 +130,16 @@ impl Past {
             fold.take(at_ms, stands_ms, value.filter(|value| value.is_finite()));
         }
         fold.past
+    }
+
+    /// The same with the value that it has now: the last point that was looked at may be a whole step
+    /// old, and what has just moved has moved.
+    #[must_use]
+    pub fn reaching(self, value: f64) -> Self {
+        let range = self
+            .range
+            .map(|(lowest, highest)| (lowest.min(value), highest.max(value)));
+        Self { range, ..self }
     }
 
     /// Whether it had more than one value: an SLO that never moves cannot fail.

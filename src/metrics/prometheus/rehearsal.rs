@@ -51,7 +51,10 @@ pub(super) async fn complete(api: &Api, question: Question<'_>, told: Rehearsal)
     let told = Rehearsal { freshness, ..told };
     match past.map_err(|trouble| trouble.map(|text| api.redacted(text))) {
         Ok(past) => Rehearsal {
-            past: Some(past),
+            past: Some(match told.now.value() {
+                Some(value) => past.reaching(value),
+                None => past,
+            }),
             ..told
         },
         // Now was answered: what keeps the past from it, such as a server's limit for its length, is

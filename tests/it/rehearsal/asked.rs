@@ -297,6 +297,16 @@ async fn one_series_may_follow_another_but_two_at_one_time_are_told() {
 }
 
 #[tokio::test]
+async fn what_reads_otherwise_now_than_over_its_whole_past_has_moved() {
+    let (rehearsal, _) = Scripted::new(|_| one_series(0.0))
+        .rehearse("5m", "1h")
+        .await;
+    assert_eq!(rehearsal.now, value(0.5));
+    let past = rehearsal.past.expect("a past");
+    assert_eq!((past.range, past.moved()), (Some((0.0, 0.5)), true));
+}
+
+#[tokio::test]
 async fn a_past_that_does_not_come_is_a_warning_and_now_stands() {
     let slow = Scripted {
         delay: Duration::from_secs(30),
