@@ -11,17 +11,47 @@ use crate::model::units::Span;
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     let holds = Holds::of(facts);
     let slos = facts.plan.experiment.slos.iter().enumerate();
-    slos.filter_map(|(index, gauged)| {
-        let seen = Seen {
+    let seen = slos.filter_map(|(index, gauged)| {
+        Some(Seen {
             index,
             slo: &gauged.slo,
             metric: &gauged.metric,
             rehearsal: facts.plan.rehearsal(&gauged.slo.name)?,
+        })
+    });
+    let seen: Vec<_> = seen.collect();
+    let mut found = outages(&seen);
+    found.extend(seen.iter().flat_map(|one| one.findings(holds.as_ref())));
+    found
+}
+
+/// Sources that are down, each reason once: one server may be that of fifty SLOs.
+fn outages(seen: &[Seen<'_>]) -> Vec<Found> {
+    let mut reasons: Vec<(&str, Vec<&Seen<'_>>)> = Vec::new();
+    for one in seen {
+        let Some(why) = one.outage() else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, those)) => those.push(one),
+            None => reasons.push((why, vec![one])),
+        }
+    }
+    let found = reasons.iter().filter_map(|(why, those)| {
+        let first = those.first()?;
+        let others = match those.len() {
+            1 => String::new(),
+            2 => " and of one more SLO".to_owned(),
+            all => format!(" and of {} more SLOs", all - 1),
         };
-        Some(seen.findings(holds.as_ref()))
-    })
-    .flatten()
-    .collect()
+        Some(Found::warn(
+            first.at_metric(),
+            format!(
+                "the source of `{}`{others} is down now: {why}",
+                first.slo.name
+            ),
+            "see that it answers before the run, which is blind without it",
+        ))
+    });
+    found.collect()
 }
 
 /// The shortest and the longest hold of a step.
@@ -84,7 +114,7 @@ impl Seen<'_> {
             Now::Read { reading, state } => match reading {
                 Reading::Value(value) => self.breach(*value, *state),
                 Reading::NoData { why } => Some(self.no_data(why, past)),
-                Reading::SourceDown { why } => Some(self.source_down(why)),
+                Reading::SourceDown { .. } => None,
             },
         }
     }
@@ -116,12 +146,15 @@ impl Seen<'_> {
         ))
     }
 
-    fn source_down(&self, why: &str) -> Found {
-        Found::warn(
-            self.at_metric(),
-            format!("the source of `{}` is down now: {why}", self.slo.name),
-            "see that it answers before the run, which is blind without it",
-        )
+    /// Why its source is down now, if it is.
+    fn outage(&self) -> Option<&str> {
+        match &self.rehearsal.now {
+            Now::Read { reading, .. } => match reading {
+                Reading::SourceDown { why } => Some(why),
+                Reading::Value(_) | Reading::NoData { .. } => None,
+            },
+            Now::NotYet { .. } | Now::Flawed { .. } => None,
+        }
     }
 
     fn no_data(&self, why: &str, past: Option<&Past>) -> Found {

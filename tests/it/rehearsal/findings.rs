@@ -114,6 +114,34 @@ async fn what_is_read_now() {
 }
 
 #[tokio::test]
+async fn one_server_that_is_down_is_told_once() {
+    let down = |name: &str, why: &str| {
+        let why = why.to_owned();
+        let slo = Slo {
+            name: name.to_owned(),
+            ..gate("2s")
+        };
+        let rehearsal = Rehearsal {
+            slo: name.to_owned(),
+            ..now(read(Reading::SourceDown { why }, SloState::SourceDown))
+        };
+        (slo, rehearsal)
+    };
+    let slos = vec![
+        down("a", "connection refused"),
+        down("b", "no answer"),
+        down("c", "connection refused"),
+    ];
+    assert_eq!(
+        findings(&plan(slos).await),
+        [
+            "warn slos[0].query: the source of `a` and of one more SLO is down now: connection refused",
+            "warn slos[1].query: the source of `b` is down now: no answer",
+        ]
+    );
+}
+
+#[tokio::test]
 async fn what_it_would_have_done() {
     let tripping = Past {
         trips: 3,
