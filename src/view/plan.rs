@@ -222,6 +222,7 @@ impl Page {
             sanitise(&step.name),
             hold
         );
+        let title = self.glyphs.adapt(title);
         let mut lines = vec![String::new(), self.heading(&title)];
         for target in &prepared.targets {
             lines.extend(self.labelled(2, "touches", &target.to_string()));
@@ -292,6 +293,7 @@ impl Page {
             let nothing = "nothing to say: no rule is broken and no approval is needed";
             return self.wrapped(2, nothing);
         }
+        let arrow = self.glyphs.adapt("→".to_owned());
         let mut lines = Vec::new();
         for finding in findings {
             let tone = match finding.severity {
@@ -311,7 +313,7 @@ impl Page {
                 );
             }
             lines.extend(wrapped);
-            lines.extend(self.labelled(2, "", &format!("→ {}", finding.way_out)));
+            lines.extend(self.labelled(2, "", &format!("{arrow} {}", finding.way_out)));
         }
         lines
     }

@@ -108,6 +108,17 @@ async fn the_server_gets_the_values_and_the_plan_says_that_it_does() {
 }
 
 #[tokio::test]
+async fn a_run_of_a_plan_asks_nobody_anything_before_it_is_approved() {
+    let scene = scene().await;
+    let planned = with_secrets(&scene.place, &["plan", "-q", "stream-down.yaml"]).await;
+    let plan = planned.exits(0).stdout.trim().to_owned();
+    let asked = scene.target.seen().len();
+    assert!(asked > 0, "a plan asks");
+    with_secrets(&scene.place, &["run", &plan]).await.exits(4);
+    assert_eq!(scene.target.seen().len(), asked);
+}
+
+#[tokio::test]
 async fn a_secret_that_is_not_set_is_told_at_its_place_before_anybody_is_asked() {
     let scene = scene().await;
     let asked = scene.target.seen().len();
