@@ -187,6 +187,14 @@ impl Metric {
         }
     }
 
+    /// Whether its source may know what it read before it was asked.
+    pub fn may_have_a_past(&self) -> bool {
+        match self {
+            Self::Prometheus(_) | Self::Simulated(_) => true,
+            Self::Traffic(_) | Self::Command(_) | Self::Scrape(_) => false,
+        }
+    }
+
     /// The unit that an objective on it must have; `None`: any.
     pub fn natural_unit(&self) -> Option<Unit> {
         match self {

@@ -93,8 +93,31 @@ impl Access {
 
     /// Whether a request holds something that others could log in with.
     pub fn has_credentials(&self) -> bool {
-        let secret = |text: &SecretText| !text.names().is_empty();
-        self.auth.is_some() || self.headers.values().any(secret)
+        !self.credentials().is_empty()
+    }
+
+    /// What a request holds that others could log in with, each once and in words: secrets by their
+    /// names, a token by its file.
+    fn credentials(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let texts = match &self.auth {
+            Some(Auth::Bearer(BearerToken::File(path))) => {
+                all.push(format!("the token in {}", path.display()));
+                None
+            }
+            Some(Auth::Bearer(BearerToken::Token(text)) | Auth::Basic { password: text, .. }) => {
+                Some(text)
+            }
+            None => None,
+        };
+        let names = texts.into_iter().chain(self.headers.values());
+        for name in names.flat_map(SecretText::names) {
+            let words = format!("the secret `{name}`");
+            if !all.contains(&words) {
+                all.push(words);
+            }
+        }
+        all
     }
 }
 
@@ -150,4 +173,19 @@ pub struct MetricSpecs {
     /// Pages that are read without a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrape: Option<ScrapeSpec>,
+}
+
+impl MetricSpecs {
+    /// The URLs that get credentials, each with what it gets.
+    pub fn recipients(&self) -> Vec<(&str, Vec<String>)> {
+        let prometheus = self.prometheus.iter();
+        let prometheus = prometheus.map(|spec| (spec.url.as_str(), &spec.access));
+        let pages = self.scrape.iter().flat_map(|spec| {
+            let targets = spec.targets.iter();
+            targets.map(|target| (target.url.as_str(), &spec.access))
+        });
+        let asked = prometheus.chain(pages);
+        let asked = asked.map(|(url, access)| (url, access.credentials()));
+        asked.filter(|(_, all)| !all.is_empty()).collect()
+    }
 }

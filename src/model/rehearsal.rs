@@ -54,6 +54,27 @@ pub enum Now {
     },
 }
 
+impl Now {
+    /// The value, if there is one.
+    pub fn value(&self) -> Option<f64> {
+        match self {
+            Self::Read { reading, .. } => match reading {
+                Reading::Value(value) => Some(*value),
+                Reading::NoData { .. } | Reading::SourceDown { .. } => None,
+            },
+            Self::NotYet { .. } | Self::Flawed { .. } => None,
+        }
+    }
+
+    /// Whether it was read, and there was no value.
+    pub fn reads_nothing(&self) -> bool {
+        match self {
+            Self::Read { .. } => self.value().is_none(),
+            Self::NotYet { .. } | Self::Flawed { .. } => false,
+        }
+    }
+}
+
 /// What an SLO would have done over the past with no fault in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -70,6 +91,14 @@ pub struct Past {
     pub breaching: Span,
     /// How long it had no value.
     pub blind: Span,
+    /// How often it would have tripped by blindness, once it had a value: what is older than the data
+    /// is no blindness of a run's.
+    #[serde(default)]
+    pub blind_trips: u64,
+    /// What came back where one series was needed and several came (two series that differ in `pod`);
+    /// those times count as blind. `None`: there never were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ambiguous: Option<String>,
     /// The lowest and the highest value; `None`: there was none.
     pub range: Option<(f64, f64)>,
     /// The past in at most 60 equal parts, oldest first: the worst value of each, `None` where there
@@ -101,6 +130,16 @@ impl Past {
             fold.take(at_ms, stands_ms, value.filter(|value| value.is_finite()));
         }
         fold.past
+    }
+
+    /// The same with the value that it has now: the last point that was looked at may be a whole step
+    /// old, and what has just moved has moved.
+    #[must_use]
+    pub fn reaching(self, value: f64) -> Self {
+        let range = self
+            .range
+            .map(|(lowest, highest)| (lowest.min(value), highest.max(value)));
+        Self { range, ..self }
     }
 
     /// Whether it had more than one value: an SLO that never moves cannot fail.
@@ -136,6 +175,8 @@ impl<'a> Fold<'a> {
                 tripped: Span::ZERO,
                 breaching: Span::ZERO,
                 blind: Span::ZERO,
+                blind_trips: 0,
+                ambiguous: None,
                 range: None,
                 history: vec![None; parts],
             },
@@ -162,6 +203,8 @@ impl<'a> Fold<'a> {
     fn count(&mut self, verdict: &Verdict, stands_ms: u64) {
         let past = &mut self.past;
         past.trips += u64::from(verdict.trip == Some(Trip::Breach));
+        let had_a_value = past.range.is_some();
+        past.blind_trips += u64::from(had_a_value && verdict.trip == Some(Trip::Blind));
         match verdict.state {
             SloState::Ok => {}
             SloState::Breaching => {

@@ -6,6 +6,7 @@ use super::decode::Cursor;
 use super::document::Experiment;
 use super::experiment;
 use super::fields::Fields;
+use super::hidden::Hidden;
 use super::problems::{DocumentError, Found, Problems};
 use super::source::{LARGEST, Source, forbidden_character};
 use super::tree::{Node, Spans};
@@ -98,9 +99,11 @@ pub(crate) fn load_document<T>(
         .then(|| parse::parse(text, &problems))
         .flatten();
     let Some(mut root) = tree else {
+        problems.hide(Hidden::in_text(text));
         return Err(problems.into_error(source));
     };
     let used = substitute::fill(&mut root, text, variables, &problems);
+    problems.hide(Hidden::in_tree(&root, text));
     match read(&root, &problems) {
         Some(document) if problems.is_empty() => Ok(((document, root), used)),
         Some(_) | None => Err(problems.into_error(source)),

@@ -11,6 +11,7 @@ mod drift;
 mod experiment;
 pub(crate) mod fields;
 mod gauges;
+mod hidden;
 pub mod load;
 mod offsets;
 mod parse;

@@ -8,6 +8,7 @@ use std::ops::Range;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use serde::Serialize;
 
+use super::hidden::Hidden;
 use super::source::Source;
 use super::tree::Spans;
 use crate::model::problem::Problem;
@@ -144,14 +145,18 @@ pub(crate) struct Found {
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     found: RefCell<Vec<Found>>,
+    hidden: RefCell<Hidden>,
 }
 
 impl Problems {
     /// Adds one.
-    pub(crate) fn add(&self, mut found: Found) {
-        found.message = presentable(&found.message);
-        found.help = found.help.as_deref().map(presentable);
+    pub(crate) fn add(&self, found: Found) {
         self.found.borrow_mut().push(found);
+    }
+
+    /// Says what no error may show, before the list becomes one.
+    pub(super) fn hide(&self, hidden: Hidden) {
+        self.hidden.replace(hidden);
     }
 
     /// Whether nothing is wrong so far.
@@ -162,6 +167,7 @@ impl Problems {
     /// The error for the reader: in document order, each problem once (an alias repeats its anchor's).
     pub(crate) fn into_error(self, source: &Source) -> DocumentError {
         let text = source.body();
+        let hidden = self.hidden.into_inner();
         let mut found = self.found.into_inner();
         found.sort_by_key(|one| one.place.as_ref().map(|place| place.start));
         let mut told = BTreeSet::new();
@@ -171,9 +177,15 @@ impl Problems {
         });
         let total = found.len();
         found.truncate(MOST_SHOWN);
+        // Before anything is cut: half a password is one too.
+        let shown = |words: &str| presentable(&hidden.taken_out_of(words));
+        for one in &mut found {
+            one.message = shown(&one.message);
+            one.help = one.help.as_deref().map(shown);
+        }
         let problems = found.into_iter().map(|one| place_in(text, one)).collect();
         DocumentError {
-            source: NamedSource::new(&source.name, text.to_owned()),
+            source: NamedSource::new(&source.name, hidden.masked(text)),
             problems,
             total,
         }

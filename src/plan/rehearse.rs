@@ -18,7 +18,10 @@ use crate::model::units::Span;
 /// use too.
 const AT_ONCE: usize = 8;
 
-/// What has not answered by then is written down as down.
+/// What every SLO reads now comes first, and may take so long.
+const NOW_WITHIN: Duration = Duration::from_secs(30);
+
+/// What is not known of the past by then stays unknown.
 const WITHIN: Duration = Duration::from_secs(60);
 
 /// The plan with what its SLOs read now and over so much of the past; zero asks only for now.
@@ -27,32 +30,85 @@ const WITHIN: Duration = Duration::from_secs(60);
 /// An SLO reads from a source that is not declared. What a source cannot answer is no error: it
 /// stands in the rehearsal.
 pub async fn rehearse(plan: Plan, sources: &Sources, over: Span) -> Result<Plan, Problem> {
-    let deadline = Instant::now() + WITHIN;
-    let slos = plan.experiment.slos.iter().enumerate();
-    let asked = stream::iter(slos)
-        .map(|(index, gauged)| async move { (index, one(gauged, sources, over, deadline).await) })
-        .buffer_unordered(AT_ONCE);
-    let mut told: Vec<_> = asked.collect().await;
-    told.sort_by_key(|(index, _)| *index);
-    let told = told.into_iter().map(|(_, told)| told);
-    let rehearsals = told.collect::<Result<_, _>>()?;
+    let begun = Instant::now();
+    let slos = || plan.experiment.slos.iter();
+    let now = slos().map(|gauged| now(gauged, sources, begun + NOW_WITHIN));
+    let mut rehearsals = in_turn(now).await?;
+    // No long past of one SLO may keep another from being read at all.
+    if over > Span::ZERO {
+        let deadline = begun + WITHIN;
+        let seen = slos().zip(rehearsals);
+        let past = seen.map(|(gauged, seen)| past(gauged, seen, sources, over, deadline));
+        rehearsals = in_turn(past).await?;
+    }
     Ok(Plan { rehearsals, ..plan })
 }
 
-async fn one(
+/// Several at once, none waiting for a slow one before it; the results in their order.
+async fn in_turn(
+    asked: impl Iterator<Item = impl Future<Output = Result<Rehearsal, Problem>>>,
+) -> Result<Vec<Rehearsal>, Problem> {
+    let numbered = asked.enumerate();
+    let numbered = numbered.map(|(index, asked)| async move { (index, asked.await) });
+    let mut told: Vec<_> = stream::iter(numbered)
+        .buffer_unordered(AT_ONCE)
+        .collect()
+        .await;
+    told.sort_by_key(|(index, _)| *index);
+    told.into_iter().map(|(_, told)| told).collect()
+}
+
+async fn now(
     gauged: &GaugedSlo,
     sources: &Sources,
-    over: Span,
     deadline: Instant,
 ) -> Result<Rehearsal, Problem> {
     let source = sources.source_for(&gauged.metric)?;
-    let asked = source.rehearse(&gauged.slo, &gauged.metric, over);
+    let asked = source.rehearse(&gauged.slo, &gauged.metric, Span::ZERO);
     let answered = timeout_at(deadline, asked).await;
     Ok(answered.unwrap_or_else(|_| not_reached(gauged)))
 }
 
+/// What was seen, with the past behind it where there is one to be had.
+async fn past(
+    gauged: &GaugedSlo,
+    seen: Rehearsal,
+    sources: &Sources,
+    over: Span,
+    deadline: Instant,
+) -> Result<Rehearsal, Problem> {
+    if !gauged.metric.may_have_a_past() || !answers(&seen.now) {
+        return Ok(seen);
+    }
+    let source = sources.source_for(&gauged.metric)?;
+    let asked = source.rehearse(&gauged.slo, &gauged.metric, over);
+    let told = timeout_at(deadline, asked).await.ok();
+    // All these questions may be what a slow server cannot answer: it was not down before them.
+    if let Some(told) = told.filter(|told| answers(&told.now)) {
+        let now = seen.now;
+        return Ok(Rehearsal { now, ..told });
+    }
+    let mut warnings = seen.warnings;
+    warnings.push(format!(
+        "its past was not read within the {} that all SLOs had; a shorter `--rehearse` asks for less",
+        Span::of(WITHIN)
+    ));
+    Ok(Rehearsal { warnings, ..seen })
+}
+
+/// Whether there is a source that says something about it.
+fn answers(now: &Now) -> bool {
+    match now {
+        Now::Read { state, .. } => *state != SloState::SourceDown,
+        Now::NotYet { .. } | Now::Flawed { .. } => false,
+    }
+}
+
 fn not_reached(gauged: &GaugedSlo) -> Rehearsal {
-    let why = format!("no answer in the {} that all SLOs had", Span::of(WITHIN));
+    let why = format!(
+        "no answer in the {} that all SLOs had",
+        Span::of(NOW_WITHIN)
+    );
     Rehearsal {
         slo: gauged.slo.name.clone(),
         now: Now::Read {

@@ -1,6 +1,7 @@
 //! A plan as a person reads it: what is touched, what is sent, how it ends, what undoes it, what the
 //! policy says, what to type next.
 
+mod credentials;
 mod rehearsal;
 
 use jiff::Timestamp;
@@ -199,6 +200,7 @@ impl Page {
                 &format!("{name} = {} ({})", used.value, used.source),
             ));
         }
+        lines.extend(self.credentials(stored));
         for (index, (step, hold)) in plan.holds().enumerate() {
             lines.extend(self.step(index, step, hold));
         }
@@ -220,6 +222,7 @@ impl Page {
             sanitise(&step.name),
             hold
         );
+        let title = self.glyphs.adapt(title);
         let mut lines = vec![String::new(), self.heading(&title)];
         for target in &prepared.targets {
             lines.extend(self.labelled(2, "touches", &target.to_string()));
@@ -290,6 +293,7 @@ impl Page {
             let nothing = "nothing to say: no rule is broken and no approval is needed";
             return self.wrapped(2, nothing);
         }
+        let arrow = self.glyphs.adapt("→".to_owned());
         let mut lines = Vec::new();
         for finding in findings {
             let tone = match finding.severity {
@@ -309,7 +313,7 @@ impl Page {
                 );
             }
             lines.extend(wrapped);
-            lines.extend(self.labelled(2, "", &format!("→ {}", finding.way_out)));
+            lines.extend(self.labelled(2, "", &format!("{arrow} {}", finding.way_out)));
         }
         lines
     }

@@ -70,6 +70,8 @@ fn quiet() -> Past {
         tripped: Span::ZERO,
         breaching: Span::ZERO,
         blind: Span::ZERO,
+        blind_trips: 0,
+        ambiguous: None,
         range: Some((0.0, 0.5)),
         history: vec![Some(0.0); 60],
     }

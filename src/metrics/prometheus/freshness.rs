@@ -2,7 +2,8 @@
 //! often there is a new one, and how far the query looks back. What cannot be found out stays unknown.
 
 use futures_util::future::join_all;
-use prometheus_http_query::response::Sample;
+use prometheus_http_query::response::{Data, RangeVector, Sample};
+use promql_parser::parser::VectorSelector;
 
 use super::api::Api;
 use super::reading::number;
@@ -13,20 +14,11 @@ use crate::model::units::Span;
 /// So many selectors of one query are asked about: whatever has more has the same source for most.
 const MOST_SELECTORS: usize = 4;
 
-/// Samples are counted over so many seconds; the shorter times are for series that are young.
-const COUNTED_OVER: [f64; 3] = [300.0, 60.0, 10.0];
+/// The time between two samples is looked for in so much of the past.
+const LOOKED_AT: &str = "10m";
 
-/// With fewer samples in a shorter time a series is not known to be young.
-const ENOUGH: f64 = 4.0;
-
-/// A series is young where its samples are so much denser in a shorter time; less is by chance.
-const DENSER: f64 = 1.5;
-
-/// What people write for a scrape interval, in seconds. A count of samples tells it only within one
-/// sample; the round one that fits is the likely one.
-const USUAL_INTERVALS: [f64; 12] = [
-    1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0,
-];
+/// Fewer samples than these tell nothing: the distance of two may be a scrape that was missed.
+const ENOUGH: usize = 3;
 
 /// How late the data of a query is; `None`: nothing of it is known.
 pub(super) async fn freshness(api: &Api, query: &str) -> Option<Freshness> {
@@ -44,17 +36,11 @@ pub(super) async fn freshness(api: &Api, query: &str) -> Option<Freshness> {
 }
 
 /// The age of the newest sample of a selector, and the time between two.
-async fn of_selector(api: &Api, selector: &str) -> (Option<Span>, Option<Span>) {
-    let count = async |seconds: f64| {
-        let query = format!("max(count_over_time({selector}[{seconds}s]))");
-        one(api, query).await.map_or(0.0, |count| count.value())
-    };
-    let (newest, counts) = tokio::join!(
-        one(api, format!("max(timestamp({selector}))")),
-        join_all(COUNTED_OVER.map(count))
-    );
+async fn of_selector(api: &Api, selector: &VectorSelector) -> (Option<Span>, Option<Span>) {
+    let newest = one(api, format!("max(timestamp({selector}))"));
+    let (newest, interval) = tokio::join!(newest, interval(api, selector));
     let age = newest.map(|newest| newest.timestamp() - newest.value());
-    (age.and_then(span), interval(&counts).and_then(span))
+    (age.and_then(span), interval.and_then(span))
 }
 
 async fn one(api: &Api, query: String) -> Option<Sample> {
@@ -67,59 +53,68 @@ fn span(seconds: f64) -> Option<Span> {
     Some(Span::of(seconds))
 }
 
-/// Seconds between two samples, by how many there were over each of the times.
-fn interval(counts: &[f64]) -> Option<f64> {
-    let mut counted = counts.iter().copied().zip(COUNTED_OVER);
-    let longest = counted.next()?;
-    let (count, over) = counted.fold(longest, |(count, over), (fewer, shorter)| {
-        if fewer >= ENOUGH && fewer / shorter > DENSER * count / over {
-            (fewer, shorter)
-        } else {
-            (count, over)
-        }
-    });
-    if count < 2.0 {
+/// Seconds between two samples, by the times of those of one series: the one with most of them.
+async fn interval(api: &Api, selector: &VectorSelector) -> Option<f64> {
+    let counted = format!("topk(1, count_over_time({selector}[{LOOKED_AT}]))");
+    let Data::Vector(counted) = api.instant(&counted).await.ok()?.data else {
+        return None;
+    };
+    let labels = counted.first()?.metric().iter();
+    let labels = labels.map(|(name, value)| (name.as_str(), value.as_str()));
+    // A name that the selector leaves open is no label of a count; a server may tell it all the same.
+    let labels = labels.filter(|(name, _)| *name != "__name__");
+    let series = promql::narrowed(selector, labels);
+    let Data::Matrix(series) = api
+        .instant(&format!("{series}[{LOOKED_AT}]"))
+        .await
+        .ok()?
+        .data
+    else {
+        return None;
+    };
+    let samples = series.iter().map(RangeVector::samples);
+    let samples = samples.max_by_key(|samples| samples.len())?;
+    let times: Vec<f64> = samples.iter().map(Sample::timestamp).collect();
+    usual_distance(&times)
+}
+
+/// The middle one of the distances, the shorter of two middle ones, in tenths of a second where there
+/// is no more than one of them in half a second.
+fn usual_distance(times: &[f64]) -> Option<f64> {
+    if times.len() < ENOUGH {
         return None;
     }
-    let fits = |usual: &f64| over / (count + 1.0) <= *usual && *usual <= over / (count - 1.0);
-    let counted = over / count;
-    let nearest = |one: &f64, other: &f64| {
-        let (one, other) = ((one - counted).abs(), (other - counted).abs());
-        one.total_cmp(&other)
-    };
-    let usual = USUAL_INTERVALS.into_iter().filter(fits).min_by(nearest);
-    let tenths = |seconds: f64| (seconds * 10.0).round() / 10.0;
-    Some(usual.unwrap_or_else(|| tenths(counted)))
+    let distances = times.windows(2).map(|pair| pair[1] - pair[0]);
+    let mut distances: Vec<f64> = distances.collect();
+    distances.sort_by(f64::total_cmp);
+    let middle = distances[(distances.len() - 1) / 2];
+    let parts = if middle < 0.5 { 1_000.0 } else { 10.0 };
+    Some((middle * parts).round() / parts)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::interval;
+    use super::usual_distance;
 
     #[test]
-    fn counts_of_samples_tell_the_time_between_two() {
-        for (counts, seconds) in [
-            ([300.0, 60.0, 10.0], Some(1.0)),
-            ([301.0, 61.0, 11.0], Some(1.0)),
-            ([60.0, 12.0, 2.0], Some(5.0)),
-            ([20.0, 4.0, 0.0], Some(15.0)),
-            ([21.0, 5.0, 1.0], Some(15.0)),
-            ([10.0, 2.0, 1.0], Some(30.0)),
-            ([7.0, 2.0, 0.0], Some(45.0)),
-            ([5.0, 1.0, 0.0], Some(60.0)),
-            ([3.0, 1.0, 1.0], Some(90.0)),
-            // Nobody's round figure.
-            ([43.0, 9.0, 2.0], Some(7.0)),
-            ([1_200.0, 240.0, 40.0], Some(0.3)),
-            // Series that are two minutes, 20 s and 6 s old.
-            ([120.0, 60.0, 10.0], Some(1.0)),
-            ([20.0, 20.0, 10.0], Some(1.0)),
-            ([6.0, 6.0, 6.0], Some(2.0)),
-            // One sample says nothing.
-            ([1.0, 1.0, 1.0], None),
-            ([0.0, 0.0, 0.0], None),
-        ] {
-            assert_eq!(interval(&counts), seconds, "{counts:?}");
+    fn the_times_of_samples_tell_the_usual_distance() {
+        let rows: [(&[f64], Option<f64>); 10] = [
+            (&[0.0, 1.0, 2.0], Some(1.0)),
+            (&[0.0, 15.0, 30.0, 45.0], Some(15.0)),
+            // A server sets its scrapes right by milliseconds; a pushed sample is less regular.
+            (&[0.0, 15.003, 29.998, 45.01], Some(15.0)),
+            (&[0.0, 0.996, 1.994], Some(1.0)),
+            (&[0.0, 0.25, 0.5], Some(0.25)),
+            // One scrape was missed, in the middle and of three.
+            (&[0.0, 5.0, 10.0, 20.0, 25.0], Some(5.0)),
+            (&[0.0, 5.0, 15.0], Some(5.0)),
+            // Two tell nothing, nor does one.
+            (&[0.0, 90.0], None),
+            (&[0.0], None),
+            (&[], None),
+        ];
+        for (times, seconds) in rows {
+            assert_eq!(usual_distance(times), seconds, "{times:?}");
         }
     }
 }

@@ -33,10 +33,16 @@ pub(super) fn number(data: &Data) -> Result<Option<Sample>, Trouble> {
     }
 }
 
-/// A query that returns more than one series, with the labels that tell these apart.
-pub(super) fn several_series<'s>(
-    series: impl Iterator<Item = &'s HashMap<String, String>>,
-) -> Trouble {
+/// A query that returns more than one series.
+fn several_series<'s>(series: impl Iterator<Item = &'s HashMap<String, String>>) -> Trouble {
+    Trouble::Unjudgeable {
+        why: differing(series),
+        way_out: "wrap the query in `sum(…)`, `max(…)` or another aggregation".to_owned(),
+    }
+}
+
+/// How many series there are, and by which labels they differ.
+pub(super) fn differing<'s>(series: impl Iterator<Item = &'s HashMap<String, String>>) -> String {
     let all: Vec<_> = series.collect();
     let mut values: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
     for name in all.iter().flat_map(|labels| labels.keys()) {
@@ -59,10 +65,7 @@ pub(super) fn several_series<'s>(
         let more = differing.len() - MOST_LABELS;
         names.push_str(&format!(" and {more} more"));
     }
-    Trouble::Unjudgeable {
-        why: format!("{} series that differ in {names}", all.len()),
-        way_out: "wrap the query in `sum(…)`, `max(…)` or another aggregation".to_owned(),
-    }
+    format!("{} series that differ in {names}", all.len())
 }
 
 /// A label's name may be any text since Prometheus 3.

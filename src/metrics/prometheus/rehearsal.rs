@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::api::Api;
 use super::freshness;
-use super::reading::{number, several_series};
+use super::reading::{differing, number};
 use super::trouble::Trouble;
 use crate::model::rehearsal::{Now, Past, Rehearsal};
 use crate::model::sample::Reading;
@@ -51,15 +51,19 @@ pub(super) async fn complete(api: &Api, question: Question<'_>, told: Rehearsal)
     let told = Rehearsal { freshness, ..told };
     match past.map_err(|trouble| trouble.map(|text| api.redacted(text))) {
         Ok(past) => Rehearsal {
-            past: Some(past),
+            past: Some(match told.now.value() {
+                Some(value) => past.reaching(value),
+                None => past,
+            }),
             ..told
         },
-        Err(Trouble::Unjudgeable { why, way_out }) => {
-            let why = format!("over its past: {why}");
-            let now = Now::Flawed { why, way_out };
-            Rehearsal { now, ..told }
-        }
-        Err(Trouble::Refused { why, .. } | Trouble::Passing { why, .. }) => {
+        // Now was answered: what keeps the past from it, such as a server's limit for its length, is
+        // no flaw of the query.
+        Err(
+            Trouble::Unjudgeable { why, .. }
+            | Trouble::Refused { why, .. }
+            | Trouble::Passing { why, .. },
+        ) => {
             let mut warnings = told.warnings;
             warnings.push(format!(
                 "its past could not be read ({why}); a shorter `--rehearse` asks for less"
@@ -93,6 +97,7 @@ async fn past(api: &Api, question: Question<'_>, length: Length) -> Result<Past,
     let now = number(&now.data)?.ok_or_else(|| Trouble::passing("it does not tell the time"))?;
     let start = now.timestamp().floor() as i64 - length.seconds as i64;
     let mut values = vec![None; length.points as usize];
+    let mut ambiguous = None;
     for chunk in length.chunks() {
         let at_ms = |point: u64| (start + (point * length.step) as i64) * 1_000;
         let (first, last) = (at_ms(chunk.first), at_ms(chunk.last));
@@ -104,34 +109,38 @@ async fn past(api: &Api, question: Question<'_>, length: Length) -> Result<Past,
             ));
         };
         let values = &mut values[chunk.first as usize..=chunk.last as usize];
-        fill(values, series, first / 1_000, length.step)?;
+        let several = fill(values, series, first / 1_000, length.step);
+        ambiguous = ambiguous.or(several.map(|several| api.redacted(&several)));
     }
     let over = Span::from_secs(length.seconds);
     let step = Span::from_secs(length.step);
     let at_ms = |point: usize| point as u64 * step.as_millis();
     let values = values.into_iter().enumerate();
     let values = values.map(|(point, value)| (at_ms(point), value));
-    Ok(Past::of(question.slo, over, step, values))
+    let past = Past::of(question.slo, over, step, values);
+    Ok(Past { ambiguous, ..past })
 }
 
 /// Puts the samples of a chunk where they belong. One series may follow another, as where a pod was
-/// replaced; two at one time are too many, as they would be in a run.
+/// replaced; two at one time are no value, as they would be in a run, and are told.
 fn fill(
     values: &mut [Option<f64>],
     series: &[RangeVector],
     start: i64,
     step: u64,
-) -> Result<(), Trouble> {
+) -> Option<String> {
+    let mut doubled = false;
     for sample in series.iter().flat_map(RangeVector::samples) {
         let point = (sample.timestamp() - start as f64) / step as f64;
         let Some(value) = values.get_mut(point.round() as usize) else {
             continue;
         };
         if value.replace(sample.value()).is_some() {
-            return Err(several_series(series.iter().map(RangeVector::metric)));
+            doubled = true;
+            *value = Some(f64::NAN);
         }
     }
-    Ok(())
+    doubled.then(|| differing(series.iter().map(RangeVector::metric)))
 }
 
 /// How much of the past is looked at, in whole seconds and points: the API takes no finer times.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use promql_parser::label::{MatchOp, Matcher};
 use promql_parser::parser::{Expr, VectorSelector};
 
 use super::answer::{LabelSet, borrowed_labels};
@@ -28,15 +29,15 @@ pub fn longest_range(expression: &Expr) -> Option<Span> {
     below.chain(own).max()
 }
 
-/// The selectors of the query as text that stands for itself in another query, each once, in the
-/// order in which they appear: name and matchers, without range, offset and `@`.
-pub fn selectors(expression: &Expr) -> Vec<String> {
+/// The selectors of the query, each once, in the order in which they appear: name and matchers,
+/// without range, offset and `@`. The text of one stands for itself in another query.
+pub fn selectors(expression: &Expr) -> Vec<VectorSelector> {
     let mut found = Vec::new();
     collect_selectors(expression, &mut found);
     found
 }
 
-fn collect_selectors(expression: &Expr, found: &mut Vec<String>) {
+fn collect_selectors(expression: &Expr, found: &mut Vec<VectorSelector>) {
     let own = match expression {
         Expr::VectorSelector(selector) => Some(selector),
         Expr::MatrixSelector(selector) => Some(&selector.vs),
@@ -52,14 +53,24 @@ fn collect_selectors(expression: &Expr, found: &mut Vec<String>) {
     };
     if let Some(selector) = own {
         let bare = VectorSelector::new(selector.name.clone(), selector.matchers.clone());
-        let text = bare.to_string();
-        if !found.contains(&text) {
-            found.push(text);
+        if !found.contains(&bare) {
+            found.push(bare);
         }
     }
     for part in parts(expression) {
         collect_selectors(part, found);
     }
+}
+
+/// The selector of one of a selector's series, by the labels that a result tells of it.
+pub fn narrowed<'l>(
+    selector: &VectorSelector,
+    labels: impl IntoIterator<Item = (&'l str, &'l str)>,
+) -> VectorSelector {
+    let equal = |(name, value): (&str, &str)| Matcher::new(MatchOp::Equal, name, value);
+    let mut one = selector.clone();
+    one.matchers.matchers.extend(labels.into_iter().map(equal));
+    one
 }
 
 /// The expressions that an expression is made of, from left to right.

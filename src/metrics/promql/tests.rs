@@ -468,7 +468,12 @@ fn a_query_says_what_it_looks_at() {
     let expression = parse(query).expect("a query");
     assert_eq!(longest_range(&expression), Some(Span::from_secs(7_200)));
     let expected = ["a{code=~\"5..\"}", "b{c=\"d\\\"\"}"];
-    assert_eq!(selectors(&expression), expected);
+    let found = selectors(&expression);
+    let shown: Vec<_> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, expected);
+    let one = narrowed(&found[0], [("pod", "a\"b\\c")]).to_string();
+    assert_eq!(one, r#"a{code=~"5..",pod="a\"b\\c"}"#);
+    assert!(parse(&one).is_ok(), "{one}");
     for selector in expected {
         assert!(parse(selector).is_ok(), "{selector}");
     }

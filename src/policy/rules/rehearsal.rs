@@ -11,17 +11,47 @@ use crate::model::units::Span;
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     let holds = Holds::of(facts);
     let slos = facts.plan.experiment.slos.iter().enumerate();
-    slos.filter_map(|(index, gauged)| {
-        let seen = Seen {
+    let seen = slos.filter_map(|(index, gauged)| {
+        Some(Seen {
             index,
             slo: &gauged.slo,
             metric: &gauged.metric,
             rehearsal: facts.plan.rehearsal(&gauged.slo.name)?,
+        })
+    });
+    let seen: Vec<_> = seen.collect();
+    let mut found = outages(&seen);
+    found.extend(seen.iter().flat_map(|one| one.findings(holds.as_ref())));
+    found
+}
+
+/// Sources that are down, each reason once: one server may be that of fifty SLOs.
+fn outages(seen: &[Seen<'_>]) -> Vec<Found> {
+    let mut reasons: Vec<(&str, Vec<&Seen<'_>>)> = Vec::new();
+    for one in seen {
+        let Some(why) = one.outage() else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, those)) => those.push(one),
+            None => reasons.push((why, vec![one])),
+        }
+    }
+    let found = reasons.iter().filter_map(|(why, those)| {
+        let first = those.first()?;
+        let others = match those.len() {
+            1 => String::new(),
+            2 => " and of one more SLO".to_owned(),
+            all => format!(" and of {} more SLOs", all - 1),
         };
-        Some(seen.findings(holds.as_ref()))
-    })
-    .flatten()
-    .collect()
+        Some(Found::warn(
+            first.at_metric(),
+            format!(
+                "the source of `{}`{others} is down now: {why}",
+                first.slo.name
+            ),
+            "see that it answers before the run, which is blind without it",
+        ))
+    });
+    found.collect()
 }
 
 /// The shortest and the longest hold of a step.
@@ -53,7 +83,9 @@ impl Seen<'_> {
         let past = self.rehearsal.past.as_ref();
         let freshness = self.rehearsal.freshness.as_ref();
         let mut found: Vec<Found> = self.now(past).into_iter().collect();
+        found.extend(past.and_then(|past| self.ambiguity(past)));
         found.extend(past.and_then(|past| self.trips(past)));
+        found.extend(past.and_then(|past| self.blindness(past)));
         found.extend(past.and_then(|past| self.stillness(past)));
         if let (Some(freshness), Some(holds), true) = (freshness, holds, self.slo.is_gate()) {
             found.extend(self.lateness(freshness, holds));
@@ -82,7 +114,7 @@ impl Seen<'_> {
             Now::Read { reading, state } => match reading {
                 Reading::Value(value) => self.breach(*value, *state),
                 Reading::NoData { why } => Some(self.no_data(why, past)),
-                Reading::SourceDown { why } => Some(self.source_down(why)),
+                Reading::SourceDown { .. } => None,
             },
         }
     }
@@ -114,12 +146,15 @@ impl Seen<'_> {
         ))
     }
 
-    fn source_down(&self, why: &str) -> Found {
-        Found::warn(
-            self.at_metric(),
-            format!("the source of `{}` is down now: {why}", self.slo.name),
-            "see that it answers before the run, which is blind without it",
-        )
+    /// Why its source is down now, if it is.
+    fn outage(&self) -> Option<&str> {
+        match &self.rehearsal.now {
+            Now::Read { reading, .. } => match reading {
+                Reading::SourceDown { why } => Some(why),
+                Reading::Value(_) | Reading::NoData { .. } => None,
+            },
+            Now::NotYet { .. } | Now::Flawed { .. } => None,
+        }
     }
 
     fn no_data(&self, why: &str, past: Option<&Past>) -> Found {
@@ -153,11 +188,7 @@ impl Seen<'_> {
         if past.trips == 0 || !self.slo.is_gate() {
             return None;
         }
-        let times = match past.trips {
-            1 => "once".to_owned(),
-            2 => "twice".to_owned(),
-            trips => format!("{trips} times"),
-        };
+        let times = times(past.trips);
         Some(Found::warn(
             self.at("for"),
             format!(
@@ -165,6 +196,40 @@ impl Seen<'_> {
                 self.slo.name, past.tripped, past.over
             ),
             "give it more patience (`for`) or another objective: as it is, a run may end by what its fault did not do",
+        ))
+    }
+
+    /// Several series now are a flaw; several at times are a run that is blind at those.
+    fn ambiguity(&self, past: &Past) -> Option<Found> {
+        let several = past.ambiguous.as_ref()?;
+        Some(Found::warn(
+            self.at_metric(),
+            format!(
+                "`{}` was not one number all the time in the last {}, but at times {several}: a run is blind then",
+                self.slo.name, past.over
+            ),
+            "wrap the query in `sum(…)`, `max(…)` or another aggregation",
+        ))
+    }
+
+    /// What ends a run for want of data with no fault in. One that has none now, or too much of it at
+    /// times, has been told already.
+    fn blindness(&self, past: &Past) -> Option<Found> {
+        let ends_runs = self.slo.on_no_data == Reaction::Rollback;
+        let told = past.ambiguous.is_some() || self.rehearsal.now.reads_nothing();
+        if past.blind_trips == 0 || !ends_runs || told {
+            return None;
+        }
+        Some(Found::warn(
+            self.at_metric(),
+            format!(
+                "`{}` had no data for {} or longer {} in the last {} with no fault in, which would have ended a run",
+                self.slo.name,
+                self.slo.blind_patience,
+                times(past.blind_trips),
+                past.over
+            ),
+            "see why it comes and goes; where no series means none of it, add `or vector(0)`; or give it a longer `noDataFor`",
         ))
     }
 
@@ -237,5 +302,13 @@ impl Seen<'_> {
                 "give it the patience of two samples or more, or scrape more often",
             )
         })
+    }
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        count => format!("{count} times"),
     }
 }

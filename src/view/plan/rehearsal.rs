@@ -119,7 +119,7 @@ impl Page {
             let warning = format!("warning: {warning}");
             self.wrapped(indent, &warning)
         }));
-        let note = note(rehearsal);
+        let note = note(slo, rehearsal);
         let past = rehearsal.past.as_ref().filter(|past| past.range.is_some());
         let Some(past) = past else {
             lines.extend(note.iter().flat_map(|note| self.wrapped(indent, note)));
@@ -217,13 +217,17 @@ fn why(rehearsal: &Rehearsal) -> Option<String> {
     }
 }
 
-/// How late its data is, and for how long there was none.
-fn note(rehearsal: &Rehearsal) -> Option<String> {
+/// How late its data is, for how long there was none, and whether it was looked at less often than a
+/// run reads it: then shorter breaches are not in the figures.
+fn note(slo: &Slo, rehearsal: &Rehearsal) -> Option<String> {
+    let past = rehearsal.past.as_ref();
     let late = rehearsal.freshness.as_ref().and_then(lateness);
-    let blind = rehearsal.past.as_ref().map(|past| past.blind);
+    let step = past.map(|past| past.step).filter(|step| *step > slo.every);
+    let step = step.map(|step| format!("looked at every {step} only"));
+    let blind = past.map(|past| past.blind);
     let blind = blind.filter(|blind| *blind > Span::ZERO);
     let blind = blind.map(|blind| format!("no value for {}", length(blind.as_millis())));
-    let told: Vec<String> = late.into_iter().chain(blind).collect();
+    let told: Vec<String> = late.into_iter().chain(blind).chain(step).collect();
     (!told.is_empty()).then(|| told.join("; "))
 }
 

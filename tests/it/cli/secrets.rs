@@ -81,6 +81,44 @@ async fn a_secret_is_named_in_what_is_shown_and_kept_and_its_value_is_nowhere() 
 }
 
 #[tokio::test]
+async fn the_server_gets_the_values_and_the_plan_says_that_it_does() {
+    let scene = scene().await;
+    let planned = with_secrets(&scene.place, &["plan", "stream-down.yaml"]).await;
+    let words: Vec<_> = planned.stdout.split_whitespace().collect();
+    let url = scene.target.url("/prometheus");
+    let told = format!("secrets {url} gets the secret `TOKEN`, the secret `KEY`");
+    assert!(words.join(" ").contains(&told), "{}", planned.stdout);
+    let queries: Vec<_> = scene.target.seen();
+    let queries = queries
+        .iter()
+        .filter(|seen| seen.uri.starts_with("/prometheus/api/v1/query"));
+    let mut asked = 0;
+    for query in queries {
+        let header = |name: &str| query.headers.get(name).map(String::as_str);
+        let bearer = format!("Bearer {VALUE}");
+        let key = format!("key {FILED}");
+        assert_eq!(
+            ["authorization", "x-key", "x-again"].map(header),
+            [Some(bearer.as_str()), Some(&key), Some(FILED)]
+        );
+        assert!(!query.uri.contains(VALUE) && !query.uri.contains(FILED));
+        asked += 1;
+    }
+    assert!(asked > 0, "nothing was asked");
+}
+
+#[tokio::test]
+async fn a_run_of_a_plan_asks_nobody_anything_before_it_is_approved() {
+    let scene = scene().await;
+    let planned = with_secrets(&scene.place, &["plan", "-q", "stream-down.yaml"]).await;
+    let plan = planned.exits(0).stdout.trim().to_owned();
+    let asked = scene.target.seen().len();
+    assert!(asked > 0, "a plan asks");
+    with_secrets(&scene.place, &["run", &plan]).await.exits(4);
+    assert_eq!(scene.target.seen().len(), asked);
+}
+
+#[tokio::test]
 async fn a_secret_that_is_not_set_is_told_at_its_place_before_anybody_is_asked() {
     let scene = scene().await;
     let asked = scene.target.seen().len();

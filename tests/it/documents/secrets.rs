@@ -1,10 +1,10 @@
 //! Secrets: where a document may name one, and that nothing else makes or shows one.
 
-use chaos_gameday::plan::{Variables, load_experiment};
+use chaos_gameday::plan::{Source, Variables, load_experiment};
 use serde_json::{Value, json};
 
 use super::agreement::{as_json, pointers, with};
-use super::{fixtures, messages, small, source};
+use super::{fixtures, messages, rendered, small, source};
 
 /// The ends of the pointers at which a secret may stand.
 const PLACES: [&str; 3] = ["/auth/bearer/token", "/auth/basic/password", "/headers/"];
@@ -141,4 +141,46 @@ fn a_secret_and_a_variable_may_share_a_header() {
         "a ${secret:TOKEN}"
     );
     assert_eq!(spec.access.headers["X-Key"].names(), ["TOKEN"]);
+}
+
+/// Everything that an error says, drawn and as data.
+fn shown(source: &Source, variables: &Variables) -> String {
+    let error = load_experiment(source, variables).expect_err("a problem");
+    rendered(&error) + &serde_json::to_string(error.problems()).expect("JSON")
+}
+
+#[test]
+fn no_error_shows_a_credential_that_stands_in_the_document_in_plain_text() {
+    let access = |access: &str| {
+        let prometheus = format!(
+            "{{prometheus: {{url: \"http://127.0.0.1:9090\", {access}}}, oops: 1, traffic: {{"
+        );
+        small("{traffic: {", &prometheus)
+    };
+    let long = "hunter22".repeat(100);
+    for text in [
+        access("auth: {basic: {username: u, password: hunter22}}"),
+        access("auth: {basic: {username: u, passwort: hunter22}}"),
+        access("auth: {basic: {username: u, password: &p 'hunter22'}}, headers: {X: *p}"),
+        access("auth: {bearer: hunter22}"),
+        access(&format!("auth: {{bearer: {long}}}")),
+        access("auth: {bearer: {token: [hunter22]}}"),
+        access("auth: {bearer: {token: \"${V:-hunter22}\"}}"),
+        access("auth: {bearer: {token: \"${secret:A} hunter22\"}}"),
+        access("headers: {Authorization: Basic hunter22}"),
+        access("tls: {ca: 'https://u:hunter22@example.com'}"),
+        // No structure can be made of these.
+        access("auth: {basic: {username: u, password: 'hunter22}}"),
+        access("auth: {bearer: {\"token\": hunter22"),
+    ] {
+        let shown = shown(&text, &Variables::default());
+        assert!(shown.contains("***"), "{shown}");
+        assert!(!shown.contains("hunter"), "{shown}");
+    }
+    let filled = access("auth: {bearer: \"${V}\"}");
+    let variables = Variables::default().with_flag("V", "hunter22");
+    let shown = shown(&filled, &variables);
+    assert!(!shown.contains("hunter"), "{shown}");
+    // What names a secret is shown: it helps, and says nothing.
+    assert!(shown.contains("bearer: \"${V}\""), "{shown}");
 }

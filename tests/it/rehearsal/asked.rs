@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
 use axum::http::header::{DATE, HeaderName};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -29,6 +30,8 @@ type Series = Vec<(Value, f64)>;
 struct Scripted {
     series_at: fn(i64) -> Series,
     delay: Duration,
+    /// What a range is refused with.
+    refusal: Option<&'static str>,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -37,6 +40,7 @@ impl Scripted {
         Self {
             series_at,
             delay: Duration::ZERO,
+            refusal: None,
             asked: Arc::default(),
         }
     }
@@ -92,12 +96,23 @@ async fn instant(State(server): State<Scripted>, RawQuery(asked): RawQuery) -> A
         let result = json!([{"metric": {}, "value": sample(value)}]);
         json!({"resultType": "vector", "result": result})
     };
+    let series = |pod: &str, value: f64| {
+        let result = json!([{"metric": {"pod": pod}, "value": sample(value)}]);
+        json!({"resultType": "vector", "result": result})
+    };
+    let samples = |every: i64| {
+        let times = (SERVER_NOW - 600..SERVER_NOW).step_by(every as usize);
+        let values: Vec<_> = times.map(|at| json!([at, "1"])).collect();
+        json!({"resultType": "matrix", "result": [{"metric": {}, "values": values}]})
+    };
     let data = match query.as_str() {
         "time()" => json!({"resultType": "scalar", "result": sample(SERVER_NOW as f64 + 0.25)}),
         "max(timestamp(errors))" => one(SERVER_NOW as f64 - 3.5),
         "max(timestamp(slow))" => one(SERVER_NOW as f64 - 40.0),
-        "max(count_over_time(errors[300s]))" => one(20.0),
-        "max(count_over_time(slow[300s]))" => one(5.0),
+        "topk(1, count_over_time(errors[10m]))" => series("errors", 40.0),
+        "topk(1, count_over_time(slow[10m]))" => series("slow", 10.0),
+        "errors{pod=\"errors\"}[10m]" => samples(15),
+        "slow{pod=\"slow\"}[10m]" => samples(60),
         "max(errors)" | "max(rate(errors[30s])) / max(slow)" => one(0.5),
         _ => json!({"resultType": "vector", "result": []}),
     };
@@ -108,12 +123,19 @@ async fn instant(State(server): State<Scripted>, RawQuery(asked): RawQuery) -> A
     success(data)
 }
 
-async fn range(State(server): State<Scripted>, RawQuery(asked): RawQuery) -> Answer {
+async fn range(
+    State(server): State<Scripted>,
+    RawQuery(asked): RawQuery,
+) -> Result<Answer, (StatusCode, Json<Value>)> {
     let asked = parameters(asked);
     let text = |name: &str| asked[name].clone();
     let told = ["start", "end", "step"].map(text).join(" ");
     server.asked.lock().expect("no test panicked").push(told);
     tokio::time::sleep(server.delay).await;
+    if let Some(why) = server.refusal {
+        let body = json!({"status": "error", "errorType": "bad_data", "error": why});
+        return Err((StatusCode::BAD_REQUEST, Json(body)));
+    }
     let whole = |name: &str| text(name).parse::<i64>().expect("whole seconds");
     let (start, end, step) = (whole("start"), whole("end"), whole("step"));
     // As Prometheus does.
@@ -131,7 +153,7 @@ async fn range(State(server): State<Scripted>, RawQuery(asked): RawQuery) -> Ans
     let result: Vec<_> = result
         .map(|(metric, values)| json!({"metric": metric, "values": values}))
         .collect();
-    success(json!({"resultType": "matrix", "result": result}))
+    Ok(success(json!({"resultType": "matrix", "result": result})))
 }
 
 fn one_series(value: f64) -> Series {
@@ -241,6 +263,8 @@ async fn gaps_and_what_is_not_finite_are_no_values() {
             tripped: Span::ZERO,
             breaching: Span::ZERO,
             blind: span("81s"),
+            blind_trips: 0,
+            ambiguous: None,
             range: Some((0.5, 0.5)),
             history,
         }
@@ -248,7 +272,7 @@ async fn gaps_and_what_is_not_finite_are_no_values() {
 }
 
 #[tokio::test]
-async fn one_series_may_follow_another_but_two_at_one_time_are_a_flaw() {
+async fn one_series_may_follow_another_but_two_at_one_time_are_told() {
     let (followed, _) = Scripted::new(|at| {
         let pod = if SERVER_NOW - at > 30 { "a" } else { "b" };
         vec![(json!({"pod": pod}), 0.5)]
@@ -264,14 +288,22 @@ async fn one_series_may_follow_another_but_two_at_one_time_are_a_flaw() {
     })
     .rehearse("1s", "1m")
     .await;
-    assert_eq!(
-        doubled.now,
-        Now::Flawed {
-            why: "over its past: 2 series that differ in `pod`".to_owned(),
-            way_out: "wrap the query in `sum(…)`, `max(…)` or another aggregation".to_owned(),
-        }
-    );
-    assert_eq!(doubled.past, None);
+    // It can be judged now: no flaw.
+    assert_eq!(doubled.now, value(0.5));
+    let past = doubled.past.expect("a past");
+    assert_eq!((past.blind, past.range), (span("1s"), Some((0.5, 0.5))));
+    let several = "2 series that differ in `pod`".to_owned();
+    assert_eq!(past.ambiguous, Some(several));
+}
+
+#[tokio::test]
+async fn what_reads_otherwise_now_than_over_its_whole_past_has_moved() {
+    let (rehearsal, _) = Scripted::new(|_| one_series(0.0))
+        .rehearse("5m", "1h")
+        .await;
+    assert_eq!(rehearsal.now, value(0.5));
+    let past = rehearsal.past.expect("a past");
+    assert_eq!((past.range, past.moved()), (Some((0.0, 0.5)), true));
 }
 
 #[tokio::test]
@@ -291,6 +323,22 @@ async fn a_past_that_does_not_come_is_a_warning_and_now_stands() {
     assert!(
         warning.starts_with("its past could not be read (no answer from http://127.0.0.1:"),
         "{warning}"
+    );
+}
+
+#[tokio::test]
+async fn a_past_that_is_longer_than_the_server_lets_anybody_ask_is_no_flaw_of_the_query() {
+    let bounded = Scripted {
+        refusal: Some("the query time range exceeds the limit"),
+        ..Scripted::new(hourly_breach)
+    };
+    let (rehearsal, _) = bounded.rehearse("1m", "30d").await;
+    assert_eq!((rehearsal.now, rehearsal.past), (value(0.5), None));
+    assert_eq!(
+        rehearsal.warnings,
+        [
+            "its past could not be read (Prometheus refuses the query: the query time range exceeds the limit); a shorter `--rehearse` asks for less"
+        ]
     );
 }
 

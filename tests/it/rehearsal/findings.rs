@@ -114,6 +114,34 @@ async fn what_is_read_now() {
 }
 
 #[tokio::test]
+async fn one_server_that_is_down_is_told_once() {
+    let down = |name: &str, why: &str| {
+        let why = why.to_owned();
+        let slo = Slo {
+            name: name.to_owned(),
+            ..gate("2s")
+        };
+        let rehearsal = Rehearsal {
+            slo: name.to_owned(),
+            ..now(read(Reading::SourceDown { why }, SloState::SourceDown))
+        };
+        (slo, rehearsal)
+    };
+    let slos = vec![
+        down("a", "connection refused"),
+        down("b", "no answer"),
+        down("c", "connection refused"),
+    ];
+    assert_eq!(
+        findings(&plan(slos).await),
+        [
+            "warn slos[0].query: the source of `a` and of one more SLO is down now: connection refused",
+            "warn slos[1].query: the source of `b` is down now: no answer",
+        ]
+    );
+}
+
+#[tokio::test]
 async fn what_it_would_have_done() {
     let tripping = Past {
         trips: 3,
@@ -139,7 +167,40 @@ async fn what_it_would_have_done() {
         range: None,
         ..quiet()
     };
-    let rows: [(Slo, Now, Past, &[&str]); 8] = [
+    let gaps = Past {
+        blind: span("40m"),
+        blind_trips: 2,
+        ..quiet()
+    };
+    let doubled = Past {
+        ambiguous: Some("2 series that differ in `pod`".to_owned()),
+        ..gaps.clone()
+    };
+    let rows: [(Slo, Now, Past, &[&str]); 12] = [
+        (
+            gate("2s"),
+            value(0.5),
+            gaps.clone(),
+            &[
+                "warn slos[0].query: `errors` had no data for 30s or longer twice in the last 6h with no fault in, which would have ended a run",
+            ],
+        ),
+        (recorded(), value(0.5), gaps.clone(), &[]),
+        // One cause, one finding.
+        (
+            gate("2s"),
+            no_data(),
+            gaps,
+            &["warn slos[0].query: `errors` has no data now (the answer is empty)"],
+        ),
+        (
+            gate("2s"),
+            value(0.5),
+            doubled,
+            &[
+                "warn slos[0].query: `errors` was not one number all the time in the last 6h, but at times 2 series that differ in `pod`: a run is blind then",
+            ],
+        ),
         (gate("2s"), value(0.5), quiet(), &[]),
         (
             gate("2s"),

@@ -61,6 +61,31 @@ fn trips_and_times_are_those_that_a_run_would_have_seen() {
 }
 
 #[test]
+fn blindness_trips_by_its_own_patience_once_there_was_a_value() {
+    // Patience for blindness, script, trips.
+    let rows: &[(&str, &str, u64)] = &[
+        ("2s", "ggggg", 0),
+        ("2s", "gnngg", 0),
+        ("2s", "gnnng", 1),
+        ("2s", "gnnngnnnnn", 2),
+        // Older than the data, and never any data.
+        ("2s", "nnnnng", 0),
+        ("2s", "nnnnn", 0),
+        ("0s", "ninbn", 1),
+        // Up to now.
+        ("2s", "gggnnn", 1),
+    ];
+    for (patience, script, trips) in rows {
+        let slo = Slo {
+            blind_patience: span(patience),
+            ..gate("30s")
+        };
+        let past = past(&slo, script.len() as u64 - 1, script);
+        assert_eq!(past.blind_trips, *trips, "{patience} {script}");
+    }
+}
+
+#[test]
 fn a_past_is_kept_whole() {
     assert_eq!(
         past(&gate("2s"), 6, "gbwwnng"),
@@ -71,6 +96,8 @@ fn a_past_is_kept_whole() {
             tripped: span("1s"),
             breaching: span("3s"),
             blind: span("2s"),
+            blind_trips: 0,
+            ambiguous: None,
             range: Some((0.0, 5.0)),
             history: vec![
                 Some(0.0),

@@ -4,6 +4,7 @@ use chaos_gameday::model::rehearsal::{Freshness, Now, Past, Rehearsal};
 use chaos_gameday::model::sample::{Reading, SloState};
 use chaos_gameday::model::slo::Slo;
 use chaos_gameday::plan::StoredPlan;
+use chaos_gameday::policy;
 use chaos_gameday::view::{ColorChoice, Devices, Environment, Loudness, Setup, Size, plan as view};
 
 use super::{gate, late, now, plan, quiet, read, span, value};
@@ -153,9 +154,18 @@ async fn a_terminal_without_unicode_gets_marks_that_it_has() {
         },
         ..terminal(80)
     };
-    let shown = shown(every_kind(), ascii).await;
-    let table = shown.split_once("as read").expect("a table").1;
-    assert!(table.is_ascii(), "{table}");
+    let (printer, seen) = captured(ascii);
+    let stored = StoredPlan::lock(plan(every_kind()).await).expect("a plan");
+    let facts = policy::Facts {
+        plan: &stored.plan,
+        policy: &policy::built_in(),
+        sandbox: None,
+    };
+    let findings = policy::evaluate(&facts);
+    assert!(!findings.is_empty());
+    view::show(&printer, &stored, &findings);
+    let page = seen.stdout();
+    assert!(page.is_ascii(), "{page}");
 }
 
 #[tokio::test]
@@ -209,4 +219,21 @@ async fn where_nobody_asked_for_the_past_only_now_is_told() {
   errors  < 1        0.25 ok
 "
     );
+}
+
+#[tokio::test]
+async fn a_past_that_was_looked_at_less_often_than_a_run_looks_says_so() {
+    let of = async |step: &str| {
+        let past = Past {
+            step: span(step),
+            ..quiet()
+        };
+        let rehearsal = Rehearsal {
+            past: Some(past),
+            ..now(value(0.25))
+        };
+        shown(vec![named("errors", "< 1", rehearsal)], terminal(100)).await
+    };
+    assert!(of("7s").await.contains("  looked at every 7s only\n"));
+    assert!(!of("1s").await.contains("looked at"));
 }
