@@ -236,7 +236,7 @@ impl Modes {
     pub fn with_keys(&self) -> Self {
         Self {
             local: self.local - LocalModes::ICANON - LocalModes::ECHO,
-            read: (1, 0),
+            read: (0, 0),
             ..self.clone()
         }
     }
