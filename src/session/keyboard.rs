@@ -128,6 +128,8 @@ impl Reader {
                     // None are there where another process that reads here was faster.
                     Ok(count) => decoder.feed(&bytes[..count]),
                     Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Vec::new(),
+                    // Another process has come to the front in this very moment.
+                    Err(rustix::io::Errno::IO) => Vec::new(),
                     // The terminal hung up; the run hears of that as a signal.
                     Err(_) => break,
                 },
