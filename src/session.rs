@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use nix::sys::signal::{SigSet, Signal};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
@@ -186,14 +187,17 @@ fn listen_to_signals(operator: &Operator) -> Result<Vec<JoinHandle<()>>, Problem
 }
 
 /// A job in the background that reads from its terminal, or writes to it against `stty tostop`, would
-/// be stopped, with its fault in. With a handler that does nothing the call waits instead, and the run
-/// goes on.
+/// be stopped, with its fault in. With a handler that does nothing the call is begun again and again,
+/// which takes a whole processor; so where views are drawn and keys are read, on this thread and those
+/// that it starts, the two signals are blocked: a write then goes through, and a read is an error.
 fn stay_awake_in_the_background() -> Result<(), Problem> {
     for number in [signal_hook::consts::SIGTTIN, signal_hook::consts::SIGTTOU] {
         let nobody_looks = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(number, nobody_looks).map_err(|why| deaf(number, &why))?;
     }
-    Ok(())
+    let both = SigSet::from_iter([Signal::SIGTTIN, Signal::SIGTTOU]);
+    let blocked = both.thread_block();
+    blocked.map_err(|why| deaf(signal_hook::consts::SIGTTOU, &why.into()))
 }
 
 fn deaf(number: i32, why: &std::io::Error) -> Problem {

@@ -10,6 +10,7 @@ mod line;
 mod locks;
 pub mod reader;
 pub mod store;
+mod syncing;
 pub mod writer;
 
 pub use finding::{Break, Flaw, JournalEnd, Recorded, Torn, Verification};

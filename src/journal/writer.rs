@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::disk;
 use super::line::{Header, HeaderLine, LONGEST_LINE, RecordLine, SealLine};
+use super::syncing::Syncing;
 use crate::model::event::{Durability, Event, Record};
 use crate::model::ids::Digest;
 use crate::model::problem::{Problem, ProblemKind};
@@ -27,6 +28,7 @@ pub struct Journal {
     last: Digest,
     sealing: Sealing,
     health: Health,
+    syncing: Syncing,
 }
 
 /// Whether a seal follows each record from now on.
@@ -39,8 +41,6 @@ enum Sealing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Health {
     Good,
-    /// A sync failed: what was called flushed may be lost.
-    Unsynced,
     /// Half a line stands at the end and could not be cut off.
     Torn,
 }
@@ -53,8 +53,11 @@ impl Journal {
     pub fn create(path: &Path, header: &Header) -> Result<Self, Problem> {
         let file =
             disk::create_new(path).map_err(|why| disk::cannot("make the journal", path, &why))?;
+        let syncing =
+            Syncing::of(&file).map_err(|why| disk::cannot("make the journal", path, &why))?;
         let mut journal = Self {
             file,
+            syncing,
             path: path.to_owned(),
             length: 0,
             last: Digest::of(b""),
@@ -99,6 +102,10 @@ impl Journal {
         }
         match durability {
             Durability::Flushed => Ok(()),
+            Durability::SyncBegun => {
+                let begun = self.syncing.begin();
+                begun.map_err(|why| disk::cannot("sync the journal", &self.path, &why))
+            }
             Durability::Synced => self.sync(),
         }
     }
@@ -142,15 +149,12 @@ impl Journal {
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<(), Problem> {
+    fn sync(&self) -> Result<(), Problem> {
         let synced = match self.health {
-            Health::Good => self.file.sync_data(),
-            Health::Unsynced | Health::Torn => Err(io::Error::other("an earlier sync failed")),
+            Health::Good => self.syncing.finish(),
+            Health::Torn => Err(io::Error::other("an earlier write left half a line behind")),
         };
-        synced.map_err(|why| {
-            self.health = Health::Unsynced;
-            disk::cannot("sync the journal", &self.path, &why)
-        })
+        synced.map_err(|why| disk::cannot("sync the journal", &self.path, &why))
     }
 }
 
@@ -162,8 +166,10 @@ mod tests {
     fn a_full_disk_is_named_and_a_line_that_cannot_be_cut_off_stops_the_journal() {
         let path = Path::new("/dev/full");
         let file = File::options().append(true).open(path);
+        let file = file.expect("every Linux has it");
         let mut journal = Journal {
-            file: file.expect("every Linux has it"),
+            syncing: Syncing::of(&file).expect("a thread"),
+            file,
             path: path.to_owned(),
             length: 0,
             last: Digest::of(b""),

@@ -12,12 +12,13 @@ mod template;
 mod tests;
 mod window;
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::{Metric, MetricSource, TrafficSpec};
 use crate::model::problem::{Problem, ProblemKind};
@@ -103,6 +104,30 @@ impl Traffic {
         lock(ledger).read(metric, Instant::now())
     }
 
+    /// Gives the very first request a moment to end.
+    async fn first_result(&self) {
+        let Some(ledger) = self.sending() else {
+            return;
+        };
+        let Some((ended, until)) = lock(&ledger).first_result() else {
+            return;
+        };
+        let mut ended = pin!(ended.notified());
+        ended.as_mut().enable();
+        // It may have ended before anybody listened.
+        if lock(&ledger).first_result().is_some() {
+            // Nothing ended in time: the figure says so.
+            let _ = timeout_at(until, ended).await;
+        }
+    }
+
+    fn sending(&self) -> Option<Arc<Mutex<Ledger>>> {
+        match &*self.life() {
+            Life::Sending(sending) => Some(Arc::clone(&sending.ledger)),
+            Life::New | Life::Stopped(_) => None,
+        }
+    }
+
     /// The generator, if it is sending; from now on it counts as stopped.
     fn take(&self) -> Option<Sending> {
         let mut life = self.life();
@@ -123,7 +148,10 @@ impl MetricSource for Traffic {
     }
 
     fn read<'a>(&'a self, metric: &'a Metric) -> BoxFuture<'a, Reading> {
-        Box::pin(async { self.figure(metric) })
+        Box::pin(async {
+            self.first_result().await;
+            self.figure(metric)
+        })
     }
 
     fn rehearse<'a>(

@@ -213,13 +213,16 @@ pub enum Event {
 pub enum Durability {
     /// Written to the operating system.
     Flushed,
+    /// Written to the operating system, and on its way to the disk.
+    SyncBegun,
     /// Synced to the disk.
     Synced,
 }
 
 impl Event {
-    /// Arming, injecting, undoing and ending are synced; the rest is flushed. A reason to end is
-    /// synced together with the phase that it leads to, so that the undo waits for one sync, not two.
+    /// Arming, injecting, undoing and ending are synced; the rest is flushed. An undo does not wait
+    /// for the disk: its sync begins with it, takes the reason to end along, and is over before the
+    /// fault is called gone.
     pub fn durability(&self) -> Durability {
         match self {
             Self::RunStarted { .. }
@@ -229,9 +232,8 @@ impl Event {
             | Self::GoneChecked { .. }
             | Self::Settled { .. } => Durability::Synced,
             Self::PhaseEntered { phase, .. } => match phase {
-                Phase::Injecting | Phase::Undoing | Phase::Settled | Phase::Stuck => {
-                    Durability::Synced
-                }
+                Phase::Undoing => Durability::SyncBegun,
+                Phase::Injecting | Phase::Settled | Phase::Stuck => Durability::Synced,
                 Phase::Preflight
                 | Phase::Baseline
                 | Phase::Between

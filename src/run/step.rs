@@ -151,9 +151,9 @@ impl Engine {
                     step: work.step,
                     problem: problem.clone(),
                 });
-                let seen = self.look(work).await;
-                let cause = cause_of_failed_injection(&problem, seen);
-                self.end(cause);
+                if let Some(seen) = self.look_unless_ended(work).await {
+                    self.end(cause_of_failed_injection(&problem, seen));
+                }
                 self.enter(Trigger::InjectFailed);
             }
         }
@@ -183,19 +183,8 @@ impl Engine {
         }
     }
 
-    /// Asks the world whether the fault is in, and records what it says.
-    async fn look(&mut self, work: &Work) -> Result<Proof, Problem> {
-        let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
-        let seen = self
-            .finish(async move { driver.confirm(&undo).await })
-            .await
-            .and_then(|answer| answer);
-        self.note_sight(work, &seen);
-        seen
-    }
-
-    /// The same while nothing has ended the run; once something has, the undo does not wait for a
-    /// platform that is slow to answer. `None`: it was cut off.
+    /// Asks the world whether the fault is in, and records what it says. Once something has ended the
+    /// run, the undo does not wait for a platform that is slow to answer. `None`: it was cut off.
     async fn look_unless_ended(&mut self, work: &Work) -> Option<Result<Proof, Problem>> {
         let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
         // Only a reader may be cut off like this.

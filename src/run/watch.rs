@@ -151,12 +151,13 @@ impl Watch {
             state: verdict.state,
             reading: reading.clone(),
         });
-        watched.judged(reading, times.took_ms(), verdict)
+        watched.judged(reading, times.took_ms(), verdict, armed_ms)
     }
 
     /// Takes note that a reading is still under way.
     pub(super) fn waiting(&mut self, gauge: usize, times: Times) -> Judged {
-        let moment = times.moment(self.armed_ms);
+        let armed_ms = self.armed_ms;
+        let moment = times.moment(armed_ms);
         let Some(watched) = self.watched.get_mut(gauge) else {
             return Judged::nothing();
         };
@@ -166,7 +167,7 @@ impl Watch {
         let reading = Reading::SourceDown {
             why: format!("no answer for {}", Span::from_millis(times.took_ms())),
         };
-        watched.judged(reading, times.took_ms(), verdict)
+        watched.judged(reading, times.took_ms(), verdict, armed_ms)
     }
 
     /// Whether every gate holds by a reading that was asked for at this time or later.
@@ -229,7 +230,7 @@ impl Judged {
 }
 
 impl Watched {
-    fn judged(&self, reading: Reading, took_ms: u64, verdict: Verdict) -> Judged {
+    fn judged(&self, reading: Reading, took_ms: u64, verdict: Verdict, armed_ms: u64) -> Judged {
         let slo = &self.slo;
         let mut events = vec![Event::Sampled {
             slo: slo.name.clone(),
@@ -252,7 +253,11 @@ impl Watched {
             events,
             trip: cause
                 .zip(verdict.began_ms)
-                .map(|(cause, began_ms)| Tripped { cause, began_ms }),
+                .map(|(cause, began_ms)| Tripped {
+                    cause,
+                    // A timer may fire late: due before the fault, asked for with the fault in.
+                    began_ms: began_ms.max(armed_ms),
+                }),
         }
     }
 }
@@ -290,5 +295,44 @@ fn says(slo: &Slo, reading: &Reading) -> String {
         ),
         Reading::NoData { why } => format!("`{}` has no data: {why}", slo.name),
         Reading::SourceDown { why } => format!("the source of `{}` is down: {why}", slo.name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::metrics::Metric;
+    use crate::metrics::simulated::SimulatedSeries;
+
+    #[test]
+    fn what_was_due_before_the_fault_and_asked_for_in_it_is_the_faults() {
+        let gauge = Gauge {
+            slo: Slo {
+                name: "errors".to_owned(),
+                reads: "script".to_owned(),
+                objective: "< 1%".parse().unwrap(),
+                patience: Span::from_secs(1),
+                blind_patience: Span::from_secs(30),
+                on_breach: Reaction::Rollback,
+                on_no_data: Reaction::Rollback,
+                every: Span::from_secs(1),
+            },
+            metric: Metric::Simulated("errors".to_owned()),
+            source: Arc::clone(&SimulatedSeries::new().source()),
+        };
+        let mut watch = Watch::new(&[gauge]);
+        watch.rearm(5_002);
+        let times = |due_ms, asked_ms| Times {
+            due_ms,
+            asked_ms,
+            answered_ms: asked_ms,
+        };
+        let bad = || Reading::Value(0.5);
+        assert!(watch.take(0, times(5_000, 5_003), bad()).trip.is_none());
+        let trip = watch.take(0, times(6_000, 6_000), bad()).trip;
+        let trip = trip.expect("a second of it is over, by the ticks");
+        assert_eq!(trip.began_ms, 5_002);
     }
 }

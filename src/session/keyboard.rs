@@ -103,7 +103,7 @@ struct Reader {
 
 /// What the thread waited for.
 enum Came {
-    /// Bytes, or the end of them.
+    /// Bytes.
     Bytes,
     /// Nothing, for a while.
     Nothing,
@@ -125,10 +125,13 @@ impl Reader {
                 Came::End => break,
                 Came::Nothing => decoder.idle().into_iter().collect(),
                 Came::Bytes => match rustix::io::read(&self.mode, &mut bytes) {
-                    Ok(count @ 1..) => decoder.feed(&bytes[..count]),
+                    // None are there where another process that reads here was faster.
+                    Ok(count) => decoder.feed(&bytes[..count]),
                     Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Vec::new(),
+                    // Another process has come to the front in this very moment.
+                    Err(rustix::io::Errno::IO) => Vec::new(),
                     // The terminal hung up; the run hears of that as a signal.
-                    Ok(0) | Err(_) => break,
+                    Err(_) => break,
                 },
             };
             self.press(&keys);
@@ -152,6 +155,8 @@ impl Reader {
             // Asked again, it would say so again at once.
             Err(_) => Came::End,
             Ok(_) if !all[0].revents().is_empty() => Came::End,
+            // The terminal hung up; the run hears of that as a signal.
+            Ok(_) if !all[1].revents().contains(PollFlags::IN) => Came::End,
             Ok(_) => Came::Bytes,
         }
     }

@@ -14,7 +14,7 @@ use super::closing::{self, canvas_of};
 use super::footing;
 use super::line::{Status, passed_over};
 use super::narrator::Narrator;
-use super::panel::{Form, Open, Panel};
+use super::panel::{Form, Keyboard, Open, Panel};
 use super::printer::Printer;
 use super::render::frame;
 use super::screen::Screen;
@@ -184,6 +184,12 @@ impl View for LiveView {
     }
 
     fn panel(&mut self, panel: &Panel) {
+        let goes_on_in_lines = (self.panel.form(), panel.form()) == (Form::Bars, Form::Lines);
+        if goes_on_in_lines && panel.keyboard() == Keyboard::Live {
+            // From now on no line names them.
+            let text = "plain lines from here; the keys go on working, ? lists them, q leads back";
+            self.pending.push(text.to_owned());
+        }
         self.panel.clone_from(panel);
     }
 

@@ -123,7 +123,7 @@ impl Panel {
                 }
                 Open::Help if *key == Key::Letter('?') => None,
                 Open::Nothing | Open::Help => self.command(*key),
-                Open::Abort => confirmed(*key),
+                Open::Abort => self.confirm(*key),
                 Open::Leave => self.leave(*key),
             });
         }
@@ -138,6 +138,21 @@ impl Panel {
             Key::Letter('p') => return Some(Wish::Pause),
             Key::Letter('q') => self.open = Open::Leave,
             Key::Letter('?') => self.open = Open::Help,
+            Key::Letter(_)
+            | Key::Enter
+            | Key::Backspace
+            | Key::WholeLine
+            | Key::Word
+            | Key::Escape => {}
+        }
+        None
+    }
+
+    /// The key that asked is no answer: one that is held down comes again and again.
+    fn confirm(&mut self, key: Key) -> Option<Wish> {
+        match key {
+            Key::Letter('y' | 'Y') => return Some(Wish::Abort),
+            Key::Letter('a') => self.open = Open::Abort,
             Key::Letter(_)
             | Key::Enter
             | Key::Backspace
@@ -181,10 +196,6 @@ impl Panel {
         self.open = Open::Note(text);
         None
     }
-}
-
-fn confirmed(key: Key) -> Option<Wish> {
-    matches!(key, Key::Letter('y' | 'Y' | 'a')).then_some(Wish::Abort)
 }
 
 fn add(text: &mut String, letter: char) {
@@ -232,7 +243,8 @@ mod tests {
             ("m", vec![Wish::Mark]),
             ("p", vec![Wish::Pause]),
             ("ay", vec![Wish::Abort]),
-            ("aa", vec![Wish::Abort]),
+            ("aaaa", vec![]),
+            ("aay", vec![Wish::Abort]),
             ("an", vec![]),
             ("a\u{1b}", vec![]),
             ("a\n", vec![]),
@@ -264,7 +276,7 @@ mod tests {
             [],
             "what comes at once is the paste"
         );
-        assert_eq!(panel.press(&keys("ay"), 10 + BURST_MS), [Wish::Abort]);
+        assert_eq!(panel.press(&keys("y"), 10 + BURST_MS), [Wish::Abort]);
     }
 
     #[test]

@@ -43,6 +43,9 @@ pub fn frame(state: &RunState, elapsed_ms: u64, canvas: Canvas, panel: &Panel) -
         let rows = canvas.height.saturating_sub(OTHER_ROWS + below.len());
         lines.extend(gauges::lines(state, canvas, rows.max(1)));
         lines.extend(below);
+        // The cursor needs a row; what is open at the bottom must stay in sight.
+        let most = canvas.height.saturating_sub(1).max(1);
+        lines.drain(..lines.len().saturating_sub(most));
     }
     let finish = |line: String| canvas.glyphs.adapt(fit(&line, canvas.width));
     lines.into_iter().map(finish).collect()

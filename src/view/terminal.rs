@@ -52,9 +52,13 @@ impl KeyMode {
         if found.local_modes.intersects(lines) {
             let mut ours = found.clone();
             ours.local_modes -= lines;
-            ours.special_codes[SpecialCodeIndex::VMIN] = 1;
+            // A read never waits: another process may have taken the key that there was.
+            ours.special_codes[SpecialCodeIndex::VMIN] = 0;
             ours.special_codes[SpecialCodeIndex::VTIME] = 0;
-            self.found = Some(found);
+            if self.found.replace(found).is_none() {
+                // What was typed before was no answer to what is shown from now on.
+                tcflush(&self.terminal, QueueSelector::IFlush)?;
+            }
             // At once: a terminal that nobody reads from never drains.
             tcsetattr(&self.terminal, OptionalActions::Now, &ours)?;
         }

@@ -3,17 +3,20 @@
 
 use std::time::Duration;
 
+use chaos_gameday::faults::simulated::{Behaviour, Operation};
 use chaos_gameday::metrics::simulated::SimulatedSeries;
 use chaos_gameday::model::event::Event;
 use chaos_gameday::model::outcome::Outcome;
+use chaos_gameday::model::problem::{Problem, ProblemKind};
 use chaos_gameday::model::sample::Reading;
 use chaos_gameday::model::slo::Reaction;
 use chaos_gameday::model::units::Span;
 use chaos_gameday::report::Report;
+use chaos_gameday::run::Input;
 use proptest::prelude::*;
 
 use crate::support::delays::Delays;
-use crate::support::engine::{Ended, Scene, bad, good};
+use crate::support::engine::{Ended, Scene, after, bad, good};
 
 /// The scene's baseline; its only step begins with its end.
 const BASELINE: u64 = 5_000;
@@ -290,6 +293,26 @@ async fn a_platform_that_is_slow_to_say_whether_the_fault_is_in_holds_no_undo_up
     let ended = scene.run().await;
     assert_eq!(ended.settlement.outcome, Outcome::Deviated);
     assert_eq!(ended.state().steps[0].react_ms(), Some(20));
+    ended.assert_lawful();
+}
+
+#[tokio::test(start_paused = true)]
+async fn nor_after_an_injection_that_failed_halfway() {
+    let mut scene = Scene::healthy();
+    let why = Problem::new(ProblemKind::Conflict, "it broke in the middle");
+    let behaviour = Behaviour::FailsHalfway(why);
+    scene.world.give_parts("slow stream", 4);
+    scene.world.first(1, Operation::Inject, behaviour);
+    scene.through = Delays {
+        before_confirm: Duration::from_secs(4),
+        ..Delays::default()
+    }
+    .through();
+    let ended = scene
+        .run_with(|operator, _| after(6, operator, Input::Signal("SIGTERM")))
+        .await;
+    assert_eq!(ended.settlement.outcome, Outcome::Aborted);
+    assert_eq!(ended.state().steps[0].gone_at_ms, Some(6_020));
     ended.assert_lawful();
 }
 

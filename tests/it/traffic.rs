@@ -366,6 +366,21 @@ async fn nothing_is_sent_by_a_source_that_nobody_holds() {
 }
 
 #[tokio::test]
+async fn the_first_figure_waits_for_the_first_answer_and_not_for_a_hang() {
+    for (behaviour, seen) in [
+        (Behaviour::Delay(ms(20)), Some(0.0)),
+        (Behaviour::Hang, None),
+    ] {
+        let target = Target::start(behaviour.clone()).await;
+        let source = started(spec(target.url("/"))).await;
+        assert_eq!(read(&source, &ERRORS).await, seen, "{behaviour:?}");
+        let asked = Instant::now();
+        assert_eq!(read(&source, &ERRORS).await, seen, "{behaviour:?}");
+        assert!(asked.elapsed() < ms(150), "the moment is over");
+    }
+}
+
+#[tokio::test]
 async fn before_the_start_there_is_no_data() {
     let source = source(spec("http://127.0.0.1:9/".to_owned()));
     assert_eq!(

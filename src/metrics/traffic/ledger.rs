@@ -3,8 +3,10 @@
 //! The one place that turns results into readings. Pure: the time of every call is handed in.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::window::{Counts, Fate, Latencies, TrafficWindow};
@@ -12,6 +14,10 @@ use crate::metrics::{Quantile, TrafficMetric, TrafficSpec};
 use crate::model::sample::Reading;
 use crate::model::traffic::TrafficSummary;
 use crate::model::units::Span;
+
+/// So long after the start a figure still waits for the first result: nothing can have ended at once,
+/// and that is no blindness. A target that takes longer shows as what it is.
+const FIRST_RESULT: Duration = Duration::from_millis(200);
 
 pub(super) struct Ledger {
     window: TrafficWindow,
@@ -22,6 +28,9 @@ pub(super) struct Ledger {
     latencies: Latencies,
     /// Intended start by request number: the first one is the oldest.
     in_flight: BTreeMap<u64, Instant>,
+    origin: Instant,
+    /// Wakes whoever waits for the first result.
+    ended: Arc<Notify>,
 }
 
 impl Ledger {
@@ -34,7 +43,15 @@ impl Ledger {
             counts: Counts::default(),
             latencies: Latencies::new(),
             in_flight: BTreeMap::new(),
+            origin,
+            ended: Arc::default(),
         }
+    }
+
+    /// What tells of the first result, and until when it is worth waiting for; `None`: there was one.
+    pub(super) fn first_result(&self) -> Option<(Arc<Notify>, Instant)> {
+        let until = self.origin + FIRST_RESULT.min(self.timeout);
+        (self.counts.finished() == 0).then(|| (Arc::clone(&self.ended), until))
     }
 
     pub(super) fn begin(&mut self, number: u64, intended: Instant) {
@@ -61,6 +78,7 @@ impl Ledger {
         if fate.has_latency() {
             self.latencies.record(latency);
         }
+        self.ended.notify_waiters();
     }
 
     pub(super) fn read(&self, metric: &TrafficMetric, now: Instant) -> Reading {

@@ -132,6 +132,7 @@ async fn keys_act_while_bars_move_and_the_journal_has_them_at_once() {
     terminal.types("q").await;
     terminal.has_on_screen("leave this view?").await;
     terminal.types("l").await;
+    terminal.has_on_screen("the keys go on working").await;
     terminal.has_on_screen("observing ").await;
     assert!(!terminal.screen().iter().any(|line| line.contains(KEYS)));
     terminal.types("q").await;

@@ -147,7 +147,7 @@ async fn a_terminal_without_colour_shows_the_same_words_and_a_dumb_one_no_codes_
 }
 
 #[tokio::test]
-async fn a_terminal_that_closes_under_the_hold_undoes() {
+async fn a_terminal_that_closes_in_the_middle_of_a_note_undoes() {
     if pty::is_missing() {
         return;
     }
@@ -155,12 +155,37 @@ async fn a_terminal_that_closes_under_the_hold_undoes() {
     let plan = scene.approved_plan(&["HOLD=20s"]).await;
     let mut terminal = Terminal::start(&scene.place, &["run", &plan]);
     terminal.shows(FAULT_IS_IN).await;
+    terminal.types("n").await;
+    terminal.types("half a no").await;
+    terminal.has_on_screen("note: half a no").await;
     let status = terminal.hangs_up().await;
     assert_eq!(status.code(), Some(5));
     scene.assert_clean();
     assert_eq!(
         report(&scene.place).await["verdict"]["cause"],
         "aborted by SIGHUP"
+    );
+}
+
+#[tokio::test]
+async fn a_run_in_the_background_goes_on_where_the_terminal_stops_those_who_write() {
+    if pty::is_missing() {
+        return;
+    }
+    let scene = Scene::new().await;
+    let plan = scene.approved_plan(&["HOLD=4s"]).await;
+    let script = format!("set -m; \"$0\" run {plan} & read; stty tostop; wait $!; times; exit $?");
+    let mut terminal = Terminal::start_shell(&scene.place, &script);
+    terminal.shows(FAULT_IS_IN).await;
+    terminal.types("\n").await;
+    let (_, shown) = terminal.ended().await;
+    scene.assert_clean();
+    assert!(shown.contains("held · exit 0"), "{}", pty::tail_of(&shown));
+    // A write that is begun again and again takes a second of the processor for each second.
+    let children = shown.trim_end().rsplit('\n').next().unwrap_or_default();
+    assert!(
+        children.starts_with("0m0.") || children.starts_with("0m1."),
+        "{children}"
     );
 }
 

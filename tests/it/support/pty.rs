@@ -70,12 +70,20 @@ impl Terminal {
 
     /// Starts the binary with more environment.
     pub fn start_with(place: &Place, args: &[&str], environment: &[(&str, &str)]) -> Self {
+        let binary = env!("CARGO_BIN_EXE_chaos");
+        Self::start_program(place, &[&[binary], args].concat(), environment)
+    }
+
+    /// Starts a shell that runs this script, in which `$0` is the binary.
+    pub fn start_shell(place: &Place, script: &str) -> Self {
+        let binary = env!("CARGO_BIN_EXE_chaos");
+        Self::start_program(place, &["bash", "-c", script, binary], &[])
+    }
+
+    fn start_program(place: &Place, program: &[&str], environment: &[(&str, &str)]) -> Self {
         let (controller, user_side) = pair();
         let mut command = Command::new("setsid");
-        command
-            .arg("--ctty")
-            .arg(env!("CARGO_BIN_EXE_chaos"))
-            .args(args);
+        command.arg("--ctty").args(program);
         place.surround(&mut command);
         command
             .envs(environment.iter().copied())
@@ -236,7 +244,7 @@ impl Modes {
     pub fn with_keys(&self) -> Self {
         Self {
             local: self.local - LocalModes::ICANON - LocalModes::ECHO,
-            read: (1, 0),
+            read: (0, 0),
             ..self.clone()
         }
     }

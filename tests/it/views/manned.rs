@@ -151,7 +151,7 @@ fn what_is_open_is_the_last_line_however_low_the_terminal_is() {
     story.baseline_holds().inject(0);
     let state = RunState::of(&story.records());
     for (keys, last) in [("", "? keys"), ("a", "proven gone "), ("nab", "note: ab")] {
-        for height in [10, 24, 50] {
+        for height in [2, 4, 7, 10, 24, 50] {
             let canvas = Canvas {
                 height,
                 ..canvas(80)

@@ -1,5 +1,6 @@
 //! The mode of a terminal whose keys are read.
 
+use std::io::{Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use chaos_gameday::view::{KeyMode, Standing};
@@ -17,6 +18,21 @@ fn keys_come_one_by_one_and_the_rest_of_the_terminal_stays_as_it_was() {
     assert_eq!(pty::modes(&terminal), found.with_keys());
     drop(mode);
     assert_eq!(pty::modes(&terminal), found);
+}
+
+#[test]
+fn what_was_typed_before_is_no_key_and_where_there_is_none_nobody_waits() {
+    let (mut terminal, mut user_side) = pty::pair();
+    terminal.write_all(b"ay\nay").expect("somebody types");
+    let mut mode = KeyMode::of(user_side.try_clone().expect("a terminal").into());
+    mode.take().expect("it is a terminal");
+    let mut bytes = [0; 16];
+    // Another process that reads here may have been faster: this must come back.
+    assert_eq!(user_side.read(&mut bytes).expect("it is a terminal"), 0);
+    terminal.write_all(b"m").expect("somebody types");
+    mode.take().expect("it is a terminal");
+    assert_eq!(user_side.read(&mut bytes).expect("it is a terminal"), 1);
+    assert_eq!(bytes[0], b'm', "a key is kept once keys are read");
 }
 
 #[test]
