@@ -115,7 +115,9 @@ async fn past(api: &Api, question: Question<'_>, length: Length) -> Result<Past,
 }
 
 /// Puts the samples of a chunk where they belong. One series may follow another, as where a pod was
-/// replaced; two at one time are too many, as they would be in a run.
+/// replaced; two at one time are too many, as they would be in a run. What stands in front of the
+/// server may take the start down to a multiple of the step (Thanos does): every point is then a
+/// little early, and the first may belong before this chunk.
 fn fill(
     values: &mut [Option<f64>],
     series: &[RangeVector],
@@ -123,8 +125,11 @@ fn fill(
     step: u64,
 ) -> Result<(), Trouble> {
     for sample in series.iter().flat_map(RangeVector::samples) {
-        let point = (sample.timestamp() - start as f64) / step as f64;
-        let Some(value) = values.get_mut(point.round() as usize) else {
+        let point = ((sample.timestamp() - start as f64) / step as f64).round();
+        if point < 0.0 {
+            continue;
+        }
+        let Some(value) = values.get_mut(point as usize) else {
             continue;
         };
         if value.replace(sample.value()).is_some() {
@@ -181,6 +186,25 @@ impl Length {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn points_that_the_server_took_down_to_its_own_grid_are_one_series() {
+        for (shift, expected) in [
+            (0, [Some(0.0), Some(1.0), Some(2.0)]),
+            (-3, [Some(0.0), Some(1.0), Some(2.0)]),
+            (-13, [Some(1.0), Some(2.0), None]),
+        ] {
+            let at = |point: i64| 1_000 + shift + 15 * point;
+            let pairs: Vec<_> = (0..3)
+                .map(|point| format!(r#"[{},"{point}"]"#, at(point)))
+                .collect();
+            let json = format!(r#"{{"metric":{{}},"values":[{}]}}"#, pairs.join(","));
+            let series: RangeVector = serde_json::from_str(&json).expect("a series");
+            let mut values = [None; 3];
+            assert_eq!(fill(&mut values, &[series], 1_000, 15), Ok(()));
+            assert_eq!(values, expected, "{shift}");
+        }
+    }
 
     #[test]
     fn no_chunk_has_too_many_points_and_together_they_have_each_once() {
