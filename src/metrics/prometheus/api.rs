@@ -9,7 +9,7 @@ use prometheus_http_query::{Client, response::Data};
 use reqwest::Response;
 use reqwest::header::{CACHE_CONTROL, HeaderMap, HeaderValue};
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::envelope;
 use super::refusal;
@@ -99,7 +99,7 @@ impl Api {
                     }
                 }
             });
-            self.answer(sent.await, LARGEST_INSTANT).await
+            self.answer(sent, LARGEST_INSTANT).await
         })
         .await
     }
@@ -133,7 +133,7 @@ impl Api {
                     }
                 }
             });
-            self.answer(sent.await, LARGEST_RANGE).await
+            self.answer(sent, LARGEST_RANGE).await
         })
         .await
     }
@@ -173,7 +173,13 @@ impl Api {
         Ok(headers)
     }
 
-    async fn answer(&self, sent: Sent, limit: usize) -> Result<Answer, Trouble> {
+    async fn answer(
+        &self,
+        asking: impl Future<Output = Sent>,
+        limit: usize,
+    ) -> Result<Answer, Trouble> {
+        let asked = Instant::now();
+        let sent = asking.await;
         let mut response = sent.map_err(|why| transport::trouble(&why, &self.address))?;
         if !response.status().is_success() {
             let text = error_text(&mut response).await;
@@ -184,7 +190,7 @@ impl Api {
                 &self.caller,
             ));
         }
-        let served = Served::by(response.headers());
+        let served = Served::by(response.headers(), asked.elapsed());
         let body = whole(&mut response, limit).await?;
         let (data, warnings) = envelope::open(&body, &self.address, &self.caller)?;
         Ok(Answer {
