@@ -5,13 +5,13 @@
 
 use std::future::Future;
 
-use prometheus_http_query::{Client, response::Data};
+use prometheus_http_query::Client;
 use reqwest::Response;
 use reqwest::header::{CACHE_CONTROL, HeaderMap, HeaderValue};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
-use super::envelope;
+use super::envelope::{self, Opened};
 use super::refusal;
 use super::staleness::Served;
 use super::transport;
@@ -51,12 +51,9 @@ pub(super) struct Api {
 }
 
 /// What came back for a query.
-#[derive(Debug)]
 pub(super) struct Answer {
-    /// The result.
-    pub(super) data: Data,
-    /// What the server warns of; one printable line each.
-    pub(super) warnings: Vec<String>,
+    /// What it says.
+    pub(super) opened: Opened,
     /// When it was answered, as far as the server says.
     pub(super) served: Served,
 }
@@ -192,12 +189,8 @@ impl Api {
         }
         let served = Served::by(response.headers(), asked.elapsed());
         let body = whole(&mut response, limit).await?;
-        let (data, warnings) = envelope::open(&body, &self.address, &self.caller)?;
-        Ok(Answer {
-            data,
-            warnings,
-            served,
-        })
+        let opened = envelope::open(&body, &self.address, &self.caller)?;
+        Ok(Answer { opened, served })
     }
 }
 

@@ -59,7 +59,7 @@ async fn of_selector(api: &Api, selector: &str) -> (Option<Span>, Option<Span>) 
 
 async fn one(api: &Api, query: String) -> Option<Sample> {
     let answer = api.instant(&query).await.ok()?;
-    number(&answer.data).ok()?
+    number(&answer.opened.data).ok()?
 }
 
 fn span(seconds: f64) -> Option<Span> {

@@ -90,7 +90,8 @@ async fn past_in_time(api: &Api, question: Question<'_>, length: Length) -> Resu
 async fn past(api: &Api, question: Question<'_>, length: Length) -> Result<Past, Trouble> {
     // The server's own clock: ours may be another.
     let now = api.instant("time()").await?;
-    let now = number(&now.data)?.ok_or_else(|| Trouble::passing("it does not tell the time"))?;
+    let now =
+        number(&now.opened.data)?.ok_or_else(|| Trouble::passing("it does not tell the time"))?;
     let start = now.timestamp().floor() as i64 - length.seconds as i64;
     let mut values = vec![None; length.points as usize];
     for chunk in length.chunks() {
@@ -98,7 +99,7 @@ async fn past(api: &Api, question: Question<'_>, length: Length) -> Result<Past,
         let (first, last) = (at_ms(chunk.first), at_ms(chunk.last));
         let step = Span::from_secs(length.step);
         let answer = api.range(question.query, first, last, step).await?;
-        let Data::Matrix(series) = &answer.data else {
+        let Data::Matrix(series) = &answer.opened.data else {
             return Err(Trouble::passing(
                 "a range query is not answered with a range",
             ));

@@ -66,7 +66,7 @@ impl Staleness {
     /// How old an answer is that was evaluated then, if that is too old.
     pub(super) fn too_old(&self, query: &str, evaluated: f64, served: Served) -> Option<Span> {
         // A slow evaluation is no old one: the instant was now when the question was asked.
-        let took = served.took.as_secs_f64();
+        let took = served.took.as_secs() as f64;
         let by_date = served.date.map(|date| date - evaluated - took);
         let by_age = served.age.map(|age| age.as_secs_f64());
         let by_movement = self.since_it_moved(query, evaluated);
