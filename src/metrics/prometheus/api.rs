@@ -210,8 +210,7 @@ fn by(query: &str) -> Method {
     }
 }
 
-/// Sends a request, and once more if the connection broke before a word of an answer: a kept one may
-/// be closed by the other side at the very moment that it is used again.
+/// Sends a request, and once more if the connection broke before a word of an answer.
 async fn sent<F: Future<Output = Sent>>(ask: impl Fn() -> F) -> Sent {
     match ask().await {
         Err(why) if transport::broke(&why) => ask().await,
