@@ -99,8 +99,10 @@ impl Window {
         }
         let query = Arc::new(Query::read(text));
         self.queries.insert(text.to_owned(), Arc::clone(&query));
-        let asked = Asked::of(&self.queries);
-        self.store.keep(|labels| asked.keeps(labels));
+        for selector in query.iter().flat_map(|query| &query.selectors) {
+            let is_asked = |labels: &Labels| selector.matches(labels);
+            self.store.keep(selector.name(), selector.keeps(), is_asked);
+        }
         query
     }
 
@@ -275,7 +277,7 @@ impl Window {
 
     /// For each series that a selector finds now, how many of its samples it finds.
     pub(super) fn found(&self, selector: &Selector, now_ms: i64) -> Vec<usize> {
-        let all = self.store.all();
+        let all = self.store.of(selector.name());
         let asked = all.filter(|(labels, _)| selector.matches(labels));
         let counts = asked.map(|(_, points)| selector.counts(points, now_ms));
         counts.filter(|count| *count > 0).collect()
@@ -329,10 +331,9 @@ impl<'q> Asked<'q> {
 
     fn keeps(&self, labels: &Labels) -> Keeps {
         let asking = self.selectors.iter().filter(|one| one.matches(labels));
-        let longest = asking.map(|one| one.reach).max();
-        longest.map_or(Keeps::Newest, |reach| {
-            Keeps::Milliseconds(i64::try_from(reach.as_millis()).unwrap_or(i64::MAX))
-        })
+        asking
+            .map(|one| one.keeps())
+            .fold(Keeps::Newest, Keeps::max)
     }
 }
 
