@@ -228,14 +228,16 @@ async fn a_kept_connection_that_is_closed_as_it_is_used_again_is_no_lost_page() 
     let mut spec = spec(&[("one", server.url.clone())]);
     spec.every = Span::from_millis(100);
     let source = started(spec).await;
+    // From now on every sample is kept.
+    let worst = "min(min_over_time(up[1m]))";
+    assert_eq!(ask(&source, worst).await, Reading::Value(1.0));
     let give_up = Instant::now() + PATIENCE.as_duration();
     while server.requests().len() < 5 {
         assert!(Instant::now() < give_up, "the page is no longer read");
         sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(server.connections(), 2);
-    let worst = ask(&source, "min(min_over_time(up[1m]))").await;
-    assert_eq!(worst, Reading::Value(1.0));
+    assert_eq!(ask(&source, worst).await, Reading::Value(1.0));
     source.stop().await;
 }
 
