@@ -1,7 +1,8 @@
 //! Prometheus, or anything with its HTTP API: one instant query a reading.
 //!
 //! A query that returns several series is no data, whatever their values: which of them an SLO means
-//! nobody can know. A value that comes with warnings is a value; the rehearsal tells the warnings.
+//! nobody can know. A value that comes with warnings is a value; the rehearsal tells the warnings. One
+//! that the server itself calls partial is none: what is missing may be the very breach.
 
 mod api;
 mod envelope;
@@ -26,6 +27,7 @@ use crate::model::slo::Slo;
 use crate::model::traffic::TrafficSummary;
 use crate::model::units::Span;
 use api::Api;
+use envelope::{Extent, Opened};
 use rehearsal::Question;
 use staleness::Staleness;
 use trouble::Trouble;
@@ -62,22 +64,29 @@ impl Prometheus {
             return Err(Trouble::passing(why));
         };
         let answer = self.api.instant(query).await?;
-        let number = reading::number(&answer.data)
+        let Opened {
+            data,
+            warnings,
+            extent,
+        } = answer.opened;
+        let number = reading::number(&data)
             .map_err(|trouble| trouble.map(|text| self.api.redacted(text)))?;
         let age = number.and_then(|sample| {
             self.staleness
                 .too_old(query, sample.timestamp(), answer.served)
         });
-        let reading = match age {
-            Some(age) => Reading::NoData {
+        let reading = match (age, extent) {
+            (Some(age), _) => Reading::NoData {
                 why: format!("the answer is from {age} ago"),
             },
-            None => reading::reading(number.map(|sample| sample.value()), &answer.warnings),
+            (None, Extent::Part) => Reading::NoData {
+                why: "the answer is partial: some of the storage did not answer".to_owned(),
+            },
+            (None, Extent::Whole) => {
+                reading::reading(number.map(|sample| sample.value()), &warnings)
+            }
         };
-        Ok(Told {
-            reading,
-            warnings: answer.warnings,
-        })
+        Ok(Told { reading, warnings })
     }
 
     async fn now(&self, slo: &Slo, metric: &Metric) -> (Now, Vec<String>) {

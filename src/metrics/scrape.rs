@@ -60,7 +60,7 @@ enum Life {
 impl Scraper {
     fn new(pages: Pages) -> Self {
         Self {
-            window: Arc::new(Mutex::new(Window::new(pages.targets()))),
+            window: Arc::new(Mutex::new(Window::new(pages.targets(), pages.every()))),
             pages: Arc::new(pages),
             life: Mutex::new(Life::New),
             rehearsal: tokio::sync::Mutex::new(None),

@@ -4,6 +4,7 @@
 //! come or not, and `HELD_AT_MOST` is for the whole store.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
 
 /// Labels by name; the metric's name is `__name__`, as in Prometheus.
 pub type Labels = BTreeMap<String, String>;
@@ -14,9 +15,13 @@ const HELD_AT_MOST: usize = 128 << 20;
 /// What a series nobody asks for keeps: enough for a first `rate` of whoever asks first.
 const NEWEST: usize = 2;
 
-/// About what the maps and the texts' own books take, for each series and for each label.
-const SERIES_OVERHEAD: usize = 200;
-const LABEL_OVERHEAD: usize = 64;
+/// About what the maps and the texts' own books take, for each series and for each label; measured.
+/// A map of labels has room for eleven from the first on.
+const SERIES_OVERHEAD: usize = 830;
+const LABEL_OVERHEAD: usize = 32;
+
+/// Samples that the first one of a series makes room for; more double it.
+const FIRST_ROOM: usize = 4;
 
 /// One sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,8 +33,8 @@ pub struct Point {
     pub value: Option<f64>,
 }
 
-/// How much of a series is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How much of a series is kept; the more, the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Keeps {
     /// The newest two samples, and nothing once it is stale.
     Newest,
@@ -69,7 +74,8 @@ struct Series {
 #[derive(Debug, Clone)]
 pub struct SeriesStore {
     keep_ms: i64,
-    series: BTreeMap<Labels, Series>,
+    /// By the metric's name first: most selectors name one, and walk no others.
+    metrics: BTreeMap<String, BTreeMap<Labels, Series>>,
     held: usize,
 }
 
@@ -78,7 +84,7 @@ impl SeriesStore {
     pub fn new(keep_ms: i64) -> Self {
         Self {
             keep_ms,
-            series: BTreeMap::new(),
+            metrics: BTreeMap::new(),
             held: 0,
         }
     }
@@ -97,12 +103,17 @@ impl SeriesStore {
         origin: Origin,
         keeps: impl FnOnce(&Labels) -> Keeps,
     ) {
-        let series = match self.series.get_mut(&labels) {
+        let metric = metric(&labels);
+        let all = match self.metrics.get_mut(metric) {
+            Some(all) => all,
+            None => self.metrics.entry(metric.to_owned()).or_default(),
+        };
+        let series = match all.get_mut(&labels) {
             Some(series) => series,
             None => {
                 self.held += weight(&labels);
                 let keeps = keeps(&labels);
-                self.series.entry(labels).or_insert(Series {
+                all.entry(labels).or_insert(Series {
                     points: VecDeque::new(),
                     keeps,
                     origin,
@@ -111,15 +122,14 @@ impl SeriesStore {
         };
         series.origin = origin;
         if series.is_behind(point.at_ms) {
-            series.points.push_back(point);
-            self.held += size_of::<Point>();
+            self.held += series.push(point);
         }
     }
 
     /// Ends the series that a page had before and no longer has, but for those whose times the page
     /// itself gives: they end when they are too old, as in Prometheus.
     pub(super) fn end_missing(&mut self, page: usize, round: u64, at_ms: i64) {
-        for series in self.series.values_mut() {
+        for series in self.metrics.values_mut().flat_map(BTreeMap::values_mut) {
             let Origin {
                 page: from,
                 round: last,
@@ -127,47 +137,79 @@ impl SeriesStore {
             } = series.origin;
             let missing = from == page && last < round && dated == Dated::ByRead;
             if missing && !series.is_stale() && series.is_behind(at_ms) {
-                series.points.push_back(Point { at_ms, value: None });
-                self.held += size_of::<Point>();
+                self.held += series.push(Point { at_ms, value: None });
             }
         }
     }
 
-    /// Decides anew how much of each series is kept.
-    pub(super) fn keep(&mut self, keeps: impl Fn(&Labels) -> Keeps) {
-        for (labels, series) in &mut self.series {
-            series.keeps = keeps(labels);
+    /// Keeps at least so much of the series of this metric, or of any, that satisfy `is_asked`.
+    pub(super) fn keep(
+        &mut self,
+        metric: Option<&str>,
+        at_least: Keeps,
+        is_asked: impl Fn(&Labels) -> bool,
+    ) {
+        let metrics = self.metrics.range_mut::<str, _>(named(metric));
+        for (labels, series) in metrics.flat_map(|(_, all)| all) {
+            if series.keeps < at_least && is_asked(labels) {
+                series.keeps = at_least;
+            }
         }
     }
 
     /// Drops what is no longer kept, and series of which nothing is left.
     pub(super) fn forget(&mut self, now_ms: i64) {
         let mut freed = 0;
-        self.series.retain(|labels, series| {
-            freed += series.forget(now_ms) * size_of::<Point>();
-            let stays = !series.points.is_empty();
-            if !stays {
-                freed += weight(labels);
-            }
-            stays
+        self.metrics.retain(|_, all| {
+            all.retain(|labels, series| {
+                series.forget(now_ms);
+                let stays = !series.points.is_empty();
+                if !stays {
+                    freed += weight(labels) + room(&series.points);
+                }
+                stays
+            });
+            !all.is_empty()
         });
         self.held -= freed;
     }
 
     /// Whether one more sample of each of these series can be held.
     pub(super) fn has_room_for<'l>(&self, more: impl Iterator<Item = &'l Labels>) -> bool {
-        let new = more.map(|labels| match self.series.contains_key(labels) {
-            true => size_of::<Point>(),
-            false => size_of::<Point>() + weight(labels),
+        let known = |labels| self.metrics.get(metric(labels))?.get(labels);
+        let new = more.map(|labels| match known(labels) {
+            Some(series) => more_room(&series.points),
+            None => more_room(&VecDeque::new()) + weight(labels),
         });
         self.held + new.sum::<usize>() <= HELD_AT_MOST
     }
 
-    /// Every series, in the order of the labels, with its samples, oldest first.
+    /// Every series with its samples, oldest first; in the order of the metrics' names.
     pub fn all(&self) -> impl Iterator<Item = (&Labels, &VecDeque<Point>)> {
-        self.series
-            .iter()
-            .map(|(labels, series)| (labels, &series.points))
+        self.of(None)
+    }
+
+    /// The series of one metric, or of all.
+    pub(super) fn of(
+        &self,
+        metric: Option<&str>,
+    ) -> impl Iterator<Item = (&Labels, &VecDeque<Point>)> + use<'_> {
+        let metrics = self.metrics.range::<str, _>(named(metric));
+        let all = metrics.flat_map(|(_, all)| all);
+        all.map(|(labels, series)| (labels, &series.points))
+    }
+}
+
+/// The metric's name; empty where there is none.
+fn metric(labels: &Labels) -> &str {
+    labels.get("__name__").map_or("", String::as_str)
+}
+
+/// The range of one name, or of all.
+fn named(metric: Option<&str>) -> (Bound<&str>, Bound<&str>) {
+    match metric {
+        Some(name) => (Bound::Included(name), Bound::Included(name)),
+        None => (Bound::Unbounded, Bound::Unbounded),
     }
 }
 
@@ -182,13 +224,19 @@ impl Series {
             .is_some_and(|latest| latest.value.is_none())
     }
 
-    /// Drops what is no longer kept and says how much that was.
-    fn forget(&mut self, now_ms: i64) -> usize {
-        let before = self.points.len();
+    /// Adds a sample and says how many bytes more that takes.
+    fn push(&mut self, point: Point) -> usize {
+        let before = room(&self.points);
+        self.points.push_back(point);
+        room(&self.points) - before
+    }
+
+    /// Drops what is no longer kept; its room stays for what comes.
+    fn forget(&mut self, now_ms: i64) {
         match self.keeps {
             Keeps::Newest if self.is_stale() => self.points.clear(),
             Keeps::Newest => {
-                let surplus = before.saturating_sub(NEWEST);
+                let surplus = self.points.len().saturating_sub(NEWEST);
                 self.points.drain(..surplus);
             }
             Keeps::Milliseconds(keep_ms) => {
@@ -197,7 +245,19 @@ impl Series {
                 self.points.drain(..kept);
             }
         }
-        before - self.points.len()
+    }
+}
+
+/// The bytes that samples have room in.
+fn room(points: &VecDeque<Point>) -> usize {
+    points.capacity() * size_of::<Point>()
+}
+
+/// The bytes that one more sample takes.
+fn more_room(points: &VecDeque<Point>) -> usize {
+    match points.len() < points.capacity() {
+        true => 0,
+        false => room(points).max(FIRST_ROOM * size_of::<Point>()),
     }
 }
 
@@ -284,11 +344,37 @@ mod tests {
         store.forget(9);
         let both = [("asked", vec![5, 6, 7, 8, 9]), ("unasked", vec![8, 9])];
         assert_eq!(contents(&store), both);
-        store.keep(|_| Keeps::Newest);
+        store.keep(Some("unasked"), Keeps::Milliseconds(4), |_| true);
+        store.keep(None, Keeps::Milliseconds(1), |_| true);
         store.end_missing(0, 10, 10);
         store.forget(10);
+        let both = [("asked", vec![6, 7, 8, 9, 10]), ("unasked", vec![8, 9, 10])];
+        assert_eq!(contents(&store), both);
+        store.forget(15);
         assert_eq!(contents(&store), []);
         assert_eq!(store.held, 0);
+    }
+
+    #[test]
+    fn who_names_a_metric_walks_no_other() {
+        let mut store = SeriesStore::new(10);
+        for name in ["a", "ab", "b"] {
+            store.append(labels(name), point(1, 0.0));
+        }
+        let walked = |metric| {
+            let found = store.of(metric);
+            found
+                .map(|(labels, _)| labels["__name__"].as_str())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(walked(Some("a")), ["a"]);
+        assert_eq!(walked(Some("c")), [""; 0]);
+        assert_eq!(walked(None), ["a", "ab", "b"]);
+        let ours = labels("a");
+        store.keep(Some("a"), Keeps::Milliseconds(20), |walked| {
+            assert_eq!(*walked, ours);
+            true
+        });
     }
 
     #[test]
@@ -323,12 +409,21 @@ mod tests {
         let mut store = SeriesStore::new(i64::MAX);
         let known = labels("known");
         store.append(known.clone(), point(0, 0.0));
+        // A full series takes as much again for one more sample, one with room takes nothing.
+        let all = |count| std::iter::repeat_n(&known, count);
+        assert!(store.has_room_for(all(1 << 20)));
+        for at_ms in 1..4 {
+            store.append(known.clone(), point(at_ms, 0.0));
+        }
         let free = HELD_AT_MOST - store.held;
-        let most = free / size_of::<Point>();
-        assert!(store.has_room_for(std::iter::repeat_n(&known, most)));
-        assert!(!store.has_room_for(std::iter::repeat_n(&known, most + 1)));
-        let new = labels(&"n".repeat(free - size_of::<Point>() - weight(&labels(""))));
+        let most = free / (4 * size_of::<Point>());
+        assert!(store.has_room_for(all(most)));
+        assert!(!store.has_room_for(all(most + 1)));
+        let new = free - 4 * size_of::<Point>() - weight(&labels(""));
+        let new = labels(&"n".repeat(new));
         assert!(store.has_room_for(std::iter::once(&new)));
         assert!(!store.has_room_for([&new, &known].into_iter()));
+        store.append(new, point(0, 0.0));
+        assert_eq!(store.held, HELD_AT_MOST);
     }
 }

@@ -14,8 +14,9 @@ use super::problem::{Problem, ProblemKind};
 /// What opens the name of a secret in a text.
 const OPENS: &str = "${secret:";
 
-/// Shorter values are left where they stand: replacing every `a` of an error message hides nothing.
-const SHORTEST_REDACTED: usize = 4;
+/// Shorter values cannot be taken out of a text, since replacing every `a` of an error message hides
+/// nothing; so none is used.
+const SHORTEST: usize = 4;
 
 /// A value that cannot be printed, written or compared by accident.
 #[derive(Clone)]
@@ -32,11 +33,16 @@ impl Secret {
         &self.0
     }
 
+    /// Whether it is long enough to be taken out of a text. Whoever sends a secret asks this first.
+    pub fn is_redactable(&self) -> bool {
+        self.0.len() >= SHORTEST
+    }
+
     /// A text with something else where this value stood, as it is or as JSON, HTML and URLs write
     /// it.
     pub fn hidden_in(&self, text: &str, instead: &str) -> String {
         let mut clean = text.to_owned();
-        if self.0.len() >= SHORTEST_REDACTED {
+        if self.is_redactable() {
             for spelling in self.spellings() {
                 clean = clean.replace(&spelling, instead);
             }
@@ -103,7 +109,7 @@ impl SecretText {
     /// The text with every value in its place.
     ///
     /// # Errors
-    /// Nobody set one of them, or its file cannot be read.
+    /// Nobody set one of them, its file cannot be read, or it is too short to be kept secret.
     pub fn filled(&self, secrets: &Secrets) -> Result<Secret, Problem> {
         let mut filled = String::new();
         for piece in self.pieces() {
@@ -151,10 +157,11 @@ impl Secrets {
     /// The value of a name.
     ///
     /// # Errors
-    /// Nobody set it, or its file cannot be read.
+    /// Nobody set it, its file cannot be read, or it is too short to be kept secret.
     pub fn find(&self, name: &str) -> Result<&Secret, Problem> {
         match self.found.get(name) {
-            Some(Ok(secret)) => Ok(secret),
+            Some(Ok(secret)) if secret.is_redactable() => Ok(secret),
+            Some(Ok(secret)) => Err(too_short(name, secret)),
             Some(Err(problem)) => Err(problem.clone()),
             None => Err(Problem::new(
                 ProblemKind::Absent,
@@ -180,6 +187,18 @@ impl Secrets {
         }
         clean
     }
+}
+
+fn too_short(name: &str, secret: &Secret) -> Problem {
+    let message = match secret.expose() {
+        "" => format!("the secret `{name}` is empty"),
+        _ => format!(
+            "the secret `{name}` is shorter than {SHORTEST} bytes: it could not be hidden in what a server says"
+        ),
+    };
+    Problem::new(ProblemKind::Invalid, message).hint(format!(
+        "look at CHAOS_SECRET_{name}, or at the file that CHAOS_SECRET_{name}_FILE names"
+    ))
 }
 
 #[cfg(test)]
@@ -236,6 +255,25 @@ mod tests {
             assert_eq!(secret.hidden_in(&format!("<{text}>"), "-"), "<->", "{text}");
         }
         assert_eq!(Secret::new("abc").hidden_in("abcd", "-"), "abcd");
+    }
+
+    #[test]
+    fn a_secret_that_could_not_be_hidden_is_not_used() {
+        for (value, message) in [
+            ("", Some("the secret `TOKEN` is empty")),
+            (
+                "abc",
+                Some(
+                    "the secret `TOKEN` is shorter than 4 bytes: it could not be hidden in what a server says",
+                ),
+            ),
+            ("abcd", None),
+        ] {
+            let found = BTreeMap::from([("TOKEN".to_owned(), Ok(Secret::new(value)))]);
+            let filled = SecretText::new("${secret:TOKEN}").filled(&Secrets::new(found));
+            let said = filled.err().map(|problem| problem.message);
+            assert_eq!(said.as_deref(), message, "{value}");
+        }
     }
 
     #[test]

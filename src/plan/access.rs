@@ -17,7 +17,17 @@ pub(super) const BASIC_KEYS: &[&str] = &["username", "password"];
 pub(super) const TLS_KEYS: &[&str] = &["ca", "certificate", "key"];
 
 /// Headers that hold credentials, in lower case.
-const CREDENTIAL_HEADERS: &[&str] = &["authorization", "proxy-authorization", "cookie"];
+const CREDENTIAL_HEADERS: &[&str] = &[
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "api-key",
+    "apikey",
+    "x-api-key",
+    "x-auth-token",
+    "x-access-token",
+    "private-token",
+];
 
 /// The access of a source that asks these URLs. `None`: a part of it is wrong, and has been told.
 pub(super) fn read<'u>(fields: &Fields<'_>, urls: impl Iterator<Item = &'u str>) -> Option<Access> {

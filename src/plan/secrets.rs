@@ -26,14 +26,12 @@ pub fn unusable_secrets(specs: &MetricSpecs, secrets: &Secrets) -> Vec<(String, 
 
 /// Every secret ends up in a header.
 fn fits(name: &str, value: &Secret) -> Result<(), Problem> {
-    let wrong = if value.expose().is_empty() {
-        "is empty"
-    } else if value.expose().contains(char::is_control) {
-        "holds a line break or another control character, which no header can carry"
-    } else {
+    if !value.expose().contains(char::is_control) {
         return Ok(());
-    };
-    let message = format!("the secret `{name}` {wrong}");
+    }
+    let message = format!(
+        "the secret `{name}` holds a line break or another control character, which no header can carry"
+    );
     Err(Problem::new(ProblemKind::Invalid, message).hint(format!(
         "look at CHAOS_SECRET_{name}, or at the file that CHAOS_SECRET_{name}_FILE names"
     )))

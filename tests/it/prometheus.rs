@@ -6,7 +6,7 @@ mod experiment;
 mod matrix;
 mod real;
 mod requests;
-mod server;
+pub mod server;
 mod tls;
 
 use std::collections::BTreeMap;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use chaos_gameday::clients::Clients;
@@ -19,6 +20,7 @@ use chaos_gameday::sandbox::AppVersion;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use crate::prometheus::server::{Answer, Server};
 use crate::support::pages::{OPEN_METRICS, Pages, Reply, TEXT, page, reply};
 use crate::support::prometheus::{Prometheus, is_missing};
 use crate::support::sandbox::Bench;
@@ -211,6 +213,31 @@ async fn a_page_is_asked_for_as_the_document_says_and_no_secret_comes_back() {
     };
     assert!(why.contains("it redirects to /?token="), "{why}");
     assert!(!why.contains("hunter22"), "{why}");
+    source.stop().await;
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_is_closed_as_it_is_used_again_is_no_lost_page() {
+    let asked = AtomicUsize::new(0);
+    let text = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\na 1\n";
+    let server = Server::start(move |_| match asked.fetch_add(1, Ordering::SeqCst) {
+        1 => Answer::Cut(Vec::new()),
+        _ => Answer::Bytes(text.to_vec()),
+    })
+    .await;
+    let mut spec = spec(&[("one", server.url.clone())]);
+    spec.every = Span::from_millis(100);
+    let source = started(spec).await;
+    // From now on every sample is kept.
+    let worst = "min(min_over_time(up[1m]))";
+    assert_eq!(ask(&source, worst).await, Reading::Value(1.0));
+    let give_up = Instant::now() + PATIENCE.as_duration();
+    while server.requests().len() < 5 {
+        assert!(Instant::now() < give_up, "the page is no longer read");
+        sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(server.connections(), 2);
+    assert_eq!(ask(&source, worst).await, Reading::Value(1.0));
     source.stop().await;
 }
 

@@ -31,7 +31,11 @@ fn token(path: &Path) -> Result<Secret, String> {
         String::from_utf8(bytes).map_err(|_| format!("the token file {shown} holds no text"))?;
     match text.trim() {
         "" => Err(format!("the token file {shown} is empty")),
-        token => Ok(Secret::new(token)),
+        token => Some(Secret::new(token))
+            .filter(Secret::is_redactable)
+            .ok_or_else(|| {
+                format!("the token in {shown} is too short to be hidden in what a server says")
+            }),
     }
 }
 

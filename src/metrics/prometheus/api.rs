@@ -5,13 +5,13 @@
 
 use std::future::Future;
 
-use prometheus_http_query::{Client, response::Data};
+use prometheus_http_query::Client;
 use reqwest::Response;
 use reqwest::header::{CACHE_CONTROL, HeaderMap, HeaderValue};
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
-use super::envelope;
+use super::envelope::{self, Opened};
 use super::refusal;
 use super::staleness::Served;
 use super::transport;
@@ -51,12 +51,9 @@ pub(super) struct Api {
 }
 
 /// What came back for a query.
-#[derive(Debug)]
 pub(super) struct Answer {
-    /// The result.
-    pub(super) data: Data,
-    /// What the server warns of; one printable line each.
-    pub(super) warnings: Vec<String>,
+    /// What it says.
+    pub(super) opened: Opened,
     /// When it was answered, as far as the server says.
     pub(super) served: Served,
 }
@@ -99,7 +96,7 @@ impl Api {
                     }
                 }
             });
-            self.answer(sent.await, LARGEST_INSTANT).await
+            self.answer(sent, LARGEST_INSTANT).await
         })
         .await
     }
@@ -133,7 +130,7 @@ impl Api {
                     }
                 }
             });
-            self.answer(sent.await, LARGEST_RANGE).await
+            self.answer(sent, LARGEST_RANGE).await
         })
         .await
     }
@@ -173,7 +170,13 @@ impl Api {
         Ok(headers)
     }
 
-    async fn answer(&self, sent: Sent, limit: usize) -> Result<Answer, Trouble> {
+    async fn answer(
+        &self,
+        asking: impl Future<Output = Sent>,
+        limit: usize,
+    ) -> Result<Answer, Trouble> {
+        let asked = Instant::now();
+        let sent = asking.await;
         let mut response = sent.map_err(|why| transport::trouble(&why, &self.address))?;
         if !response.status().is_success() {
             let text = error_text(&mut response).await;
@@ -184,14 +187,10 @@ impl Api {
                 &self.caller,
             ));
         }
-        let served = Served::by(response.headers());
+        let served = Served::by(response.headers(), asked.elapsed());
         let body = whole(&mut response, limit).await?;
-        let (data, warnings) = envelope::open(&body, &self.address, &self.caller)?;
-        Ok(Answer {
-            data,
-            warnings,
-            served,
-        })
+        let opened = envelope::open(&body, &self.address, &self.caller)?;
+        Ok(Answer { opened, served })
     }
 }
 
@@ -211,8 +210,7 @@ fn by(query: &str) -> Method {
     }
 }
 
-/// Sends a request, and once more if the connection broke before a word of an answer: a kept one may
-/// be closed by the other side at the very moment that it is used again.
+/// Sends a request, and once more if the connection broke before a word of an answer.
 async fn sent<F: Future<Output = Sent>>(ask: impl Fn() -> F) -> Sent {
     match ask().await {
         Err(why) if transport::broke(&why) => ask().await,

@@ -29,27 +29,47 @@ enum Status {
     Error,
 }
 
-/// The result in a body that came with a good status, and the warnings about it.
+/// What a good answer holds.
+pub(super) struct Opened {
+    /// The result.
+    pub(super) data: Data,
+    /// What the server warns of; one printable line each.
+    pub(super) warnings: Vec<String>,
+    /// How much of the storage it is from.
+    pub(super) extent: Extent,
+}
+
+/// How much of the storage a result is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it, as far as the server says.
+    Whole,
+    /// Some of it did not answer.
+    Part,
+}
+
+/// The result in a body that came with a good status, and what is said about it.
 ///
 /// # Errors
 /// It is no result, or one that is neither a vector, a matrix nor a number.
-pub(super) fn open(
-    body: &[u8],
-    address: &str,
-    caller: &Caller,
-) -> Result<(Data, Vec<String>), Trouble> {
+pub(super) fn open(body: &[u8], address: &str, caller: &Caller) -> Result<Opened, Trouble> {
     let envelope: Envelope = match serde_json::from_slice(body) {
         Ok(envelope) => envelope,
         Err(_) => return Err(no_number(body).unwrap_or_else(|| no_api(body, address, caller))),
     };
     match (envelope.status, envelope.data) {
         (Status::Success, Some(data)) => {
-            let partial = envelope
-                .is_partial
-                .then(|| "the answer is partial".to_owned());
             let told = envelope.warnings.into_iter().chain(envelope.infos);
-            let warnings = told.flatten().chain(partial);
-            Ok((data, warnings.map(|text| caller.quoted(&text)).collect()))
+            let warnings = told.flatten().map(|text| caller.quoted(&text)).collect();
+            let extent = match envelope.is_partial {
+                true => Extent::Part,
+                false => Extent::Whole,
+            };
+            Ok(Opened {
+                data,
+                warnings,
+                extent,
+            })
         }
         (Status::Success, None) => Err(no_api(body, address, caller)),
         (Status::Error, _) => {

@@ -45,7 +45,7 @@ async fn of_selector(api: &Api, selector: &VectorSelector) -> (Option<Span>, Opt
 
 async fn one(api: &Api, query: String) -> Option<Sample> {
     let answer = api.instant(&query).await.ok()?;
-    number(&answer.data).ok()?
+    number(&answer.opened.data).ok()?
 }
 
 fn span(seconds: f64) -> Option<Span> {

@@ -94,7 +94,8 @@ async fn past_in_time(api: &Api, question: Question<'_>, length: Length) -> Resu
 async fn past(api: &Api, question: Question<'_>, length: Length) -> Result<Past, Trouble> {
     // The server's own clock: ours may be another.
     let now = api.instant("time()").await?;
-    let now = number(&now.data)?.ok_or_else(|| Trouble::passing("it does not tell the time"))?;
+    let now =
+        number(&now.opened.data)?.ok_or_else(|| Trouble::passing("it does not tell the time"))?;
     let start = now.timestamp().floor() as i64 - length.seconds as i64;
     let mut values = vec![None; length.points as usize];
     let mut ambiguous = None;
@@ -103,7 +104,7 @@ async fn past(api: &Api, question: Question<'_>, length: Length) -> Result<Past,
         let (first, last) = (at_ms(chunk.first), at_ms(chunk.last));
         let step = Span::from_secs(length.step);
         let answer = api.range(question.query, first, last, step).await?;
-        let Data::Matrix(series) = &answer.data else {
+        let Data::Matrix(series) = &answer.opened.data else {
             return Err(Trouble::passing(
                 "a range query is not answered with a range",
             ));
@@ -122,7 +123,9 @@ async fn past(api: &Api, question: Question<'_>, length: Length) -> Result<Past,
 }
 
 /// Puts the samples of a chunk where they belong. One series may follow another, as where a pod was
-/// replaced; two at one time are no value, as they would be in a run, and are told.
+/// replaced; two at one time are no value, as they would be in a run, and are told. What stands in
+/// front of the server may take the start down to a multiple of the step (Thanos does): every point is
+/// then a little early, and the first may belong before this chunk.
 fn fill(
     values: &mut [Option<f64>],
     series: &[RangeVector],
@@ -131,8 +134,11 @@ fn fill(
 ) -> Option<String> {
     let mut doubled = false;
     for sample in series.iter().flat_map(RangeVector::samples) {
-        let point = (sample.timestamp() - start as f64) / step as f64;
-        let Some(value) = values.get_mut(point.round() as usize) else {
+        let point = ((sample.timestamp() - start as f64) / step as f64).round();
+        if point < 0.0 {
+            continue;
+        }
+        let Some(value) = values.get_mut(point as usize) else {
             continue;
         };
         if value.replace(sample.value()).is_some() {
@@ -190,6 +196,25 @@ impl Length {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn points_that_the_server_took_down_to_its_own_grid_are_one_series() {
+        for (shift, expected) in [
+            (0, [Some(0.0), Some(1.0), Some(2.0)]),
+            (-3, [Some(0.0), Some(1.0), Some(2.0)]),
+            (-13, [Some(1.0), Some(2.0), None]),
+        ] {
+            let at = |point: i64| 1_000 + shift + 15 * point;
+            let pairs: Vec<_> = (0..3)
+                .map(|point| format!(r#"[{},"{point}"]"#, at(point)))
+                .collect();
+            let json = format!(r#"{{"metric":{{}},"values":[{}]}}"#, pairs.join(","));
+            let series: RangeVector = serde_json::from_str(&json).expect("a series");
+            let mut values = [None; 3];
+            assert_eq!(fill(&mut values, &[series], 1_000, 15), Ok(()));
+            assert_eq!(values, expected, "{shift}");
+        }
+    }
 
     #[test]
     fn no_chunk_has_too_many_points_and_together_they_have_each_once() {

@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 use crate::model::units::Span;
 
-/// Older answers are no data. The clocks of a server and of the proxy in front of it differ, `Date`
-/// has whole seconds, and it is written once the query was evaluated, which takes a while.
+/// Older answers are no data. The clocks of a server and of the proxy in front of it differ, and
+/// `Date` has whole seconds.
 const TOLERATED: Duration = Duration::from_secs(10);
 
 /// When an answer was given, by what came with it.
@@ -26,10 +26,13 @@ pub(super) struct Served {
     date: Option<f64>,
     /// Time in caches.
     age: Option<Duration>,
+    /// Time between question and answer.
+    took: Duration,
 }
 
 impl Served {
-    pub(super) fn by(headers: &HeaderMap) -> Self {
+    /// By the headers of an answer that took so long.
+    pub(super) fn by(headers: &HeaderMap, took: Duration) -> Self {
         let text = |name| headers.get(name)?.to_str().ok();
         let date = text(DATE).and_then(|date| {
             let parsed: Timestamp = rfc2822::DateTimeParser::new().parse_timestamp(date).ok()?;
@@ -39,6 +42,7 @@ impl Served {
         Self {
             date,
             age: age.map(Duration::from_secs),
+            took,
         }
     }
 }
@@ -61,7 +65,9 @@ struct Seen {
 impl Staleness {
     /// How old an answer is that was evaluated then, if that is too old.
     pub(super) fn too_old(&self, query: &str, evaluated: f64, served: Served) -> Option<Span> {
-        let by_date = served.date.map(|date| date - evaluated);
+        // A slow evaluation is no old one: the instant was now when the question was asked.
+        let took = served.took.as_secs() as f64;
+        let by_date = served.date.map(|date| date - evaluated - took);
         let by_age = served.age.map(|age| age.as_secs_f64());
         let by_movement = self.since_it_moved(query, evaluated);
         let age = [by_date, by_age, by_movement].into_iter().flatten();
@@ -89,5 +95,23 @@ impl Staleness {
                 Some(elapsed + seen.evaluated - evaluated)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_evaluation_that_takes_long_is_not_old() {
+        let answered = |took: u64| Served {
+            date: Some(1_000.0),
+            age: None,
+            took: Duration::from_secs(took),
+        };
+        let staleness = Staleness::default();
+        assert_eq!(staleness.too_old("up", 980.0, answered(20)), None);
+        let old = Some(Span::from_secs(18));
+        assert_eq!(staleness.too_old("up", 981.0, answered(1)), old);
     }
 }

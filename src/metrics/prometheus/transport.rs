@@ -34,10 +34,11 @@ pub(in crate::metrics) fn trouble(error: &(dyn Error + 'static), address: &str) 
     })
 }
 
-/// Whether a connection that stood broke without an answer.
-pub(super) fn broke(error: &(dyn Error + 'static)) -> bool {
+/// Whether a connection that stood broke without an answer: a kept one may be closed by the other side
+/// at the very moment that it is used again, which is worth one more attempt.
+pub(in crate::metrics) fn broke(error: &(dyn Error + 'static)) -> bool {
     let mut requests = causes(error).filter_map(|cause| cause.downcast_ref::<reqwest::Error>());
-    requests.any(|request| request.is_request() && !request.is_connect())
+    requests.any(|request| request.is_request() && !request.is_connect() && !request.is_timeout())
         && causes(error).find_map(tls_error).is_none()
 }
 

@@ -3,10 +3,19 @@
 
 use std::ops::Range;
 
-use promql_parser::parser::{self, token::T_STRING};
+use promql_parser::parser::{
+    self,
+    token::{T_EQL_REGEX, T_NEQ_REGEX, T_STRING},
+};
 
 use super::letters::{Mark, marks};
 use super::reading::{Token, tokens};
+
+/// What the parser says of a pattern that is none, or one that is too large.
+const ILLEGAL_PATTERN: &str = "illegal regex";
+
+/// What it says of a selector that finds everything, which a pattern can make of it.
+const EVERYTHING: &str = "must contain at least one non-empty matcher";
 
 /// Longer queries are not searched: the search parses the query some hundred times.
 const LONGEST_SEARCHED: usize = 4 * 1024;
@@ -35,8 +44,17 @@ pub(super) fn of(query: &str, complaint: &str) -> Fault {
     let range = match tokens(query) {
         Err(_) => of_letters(query, complaint),
         Ok(_) if query.len() > LONGEST_SEARCHED => None,
-        Ok(tokens) if complaint == UNGRAMMATICAL => return of_grammar(query, &tokens),
-        Ok(tokens) => of_meaning(query, &tokens, complaint),
+        Ok(tokens) if complaint.starts_with(ILLEGAL_PATTERN) => {
+            of_pattern(query, &tokens, complaint)
+        }
+        Ok(tokens) if complaint.contains(EVERYTHING) => of_meaning(query, &tokens, complaint),
+        Ok(tokens) => {
+            let query = &without_patterns(query, &tokens);
+            if complaint == UNGRAMMATICAL {
+                return of_grammar(query, &tokens);
+            }
+            of_meaning(query, &tokens, complaint)
+        }
     };
     Fault {
         words: complaint.to_owned(),
@@ -56,6 +74,39 @@ fn of_letters(query: &str, complaint: &str) -> Option<Range<usize>> {
     let beyond = borders.partition_point(|at| !stops(at));
     let start = *borders.get(beyond.checked_sub(1)?)?;
     Some(start..borders.get(beyond).copied().unwrap_or(query.len()))
+}
+
+/// The first pattern that by itself gives the same complaint. Each is asked about once: the parser
+/// compiles every pattern that it reads, and a large one takes a tenth of a second.
+fn of_pattern(query: &str, tokens: &[Token], complaint: &str) -> Option<Range<usize>> {
+    let pairs = tokens.windows(2);
+    let mut patterns = pairs
+        .filter(|pair| is_match_operator(&pair[0]))
+        .map(|pair| pair[1].range.clone());
+    patterns.find(|pattern| {
+        let alone = format!("x{{x=~{}}}", &query[pattern.clone()]);
+        parser::parse(&alone).is_err_and(|words| words == complaint)
+    })
+}
+
+/// The query with texts in place of its patterns, letter for letter, so that no pattern is compiled
+/// again and again: what is wrong with it stays where it is.
+fn without_patterns(query: &str, tokens: &[Token]) -> String {
+    let mut plain = query.to_owned();
+    for token in tokens.iter().filter(|token| is_match_operator(token)) {
+        let sign = match token.kind == T_EQL_REGEX {
+            true => "= ",
+            false => "!=",
+        };
+        if token.range.len() == sign.len() {
+            plain.replace_range(token.range.clone(), sign);
+        }
+    }
+    plain
+}
+
+fn is_match_operator(token: &Token) -> bool {
+    matches!(token.kind, T_EQL_REGEX | T_NEQ_REGEX)
 }
 
 /// The first token with which no query can go on; the end where the query could go on.
@@ -246,6 +297,24 @@ mod tests {
                 place.end <= sound.len() + fault.len(),
                 "{fault} at {place:?}"
             );
+        }
+    }
+
+    #[test]
+    fn patterns_are_compiled_once_or_twice_and_not_in_the_search() {
+        // Each takes the parser a tenth of a second, and the search asks it some hundred times.
+        let large = "x{a=~\"((a{30}){30}){60}\"}";
+        for (fault, place) in [
+            ("x{a!~\"(\"}", "\"(\""),
+            ("rate(x)", "rate(x)"),
+            ("x by", "by"),
+        ] {
+            let query = format!("{large} + {large} + {large} + {fault}");
+            let begun = tokio::time::Instant::now();
+            let range = parse(&query).expect_err(fault).range.expect(fault);
+            assert_eq!(&query[range], place, "{fault}");
+            let took = begun.elapsed();
+            assert!(took < std::time::Duration::from_secs(10), "{took:?}");
         }
     }
 

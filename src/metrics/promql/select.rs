@@ -69,7 +69,7 @@ impl<'a> Moment<'a> {
         &self,
         selector: &'s VectorSelector,
     ) -> impl Iterator<Item = (&'a Labels, &'a VecDeque<Point>)> + use<'a, 's> {
-        let all = self.store.all();
+        let all = self.store.of(selector.name.as_deref());
         all.filter(move |(labels, _)| is_meant(selector, labels))
     }
 }

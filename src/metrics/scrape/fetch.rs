@@ -39,17 +39,22 @@ impl Asker {
     }
 
     async fn read(&self, within: Duration) -> Result<Vec<Sample>, String> {
-        let asked = self
-            .caller
-            .client()
+        let client = self.caller.client();
+        let asked = client
             .get(&self.url)
             .header(ACCEPT, FORMATS)
             // A compressed page would have no bound that is known before it is unpacked.
             .header(ACCEPT_ENCODING, "identity")
             .header(PATIENCE, within.as_secs_f64().to_string())
             .headers(self.caller.headers().await?)
-            .timeout(within);
-        let answer = asked.send().await;
+            .timeout(within)
+            .build()
+            .map_err(|why| self.no_answer(&why, within))?;
+        let again = asked.try_clone();
+        let answer = match (client.execute(asked).await, again) {
+            (Err(why), Some(again)) if transport::broke(&why) => client.execute(again).await,
+            (answer, _) => answer,
+        };
         let answer = answer.map_err(|why| self.no_answer(&why, within))?;
         let format = self.format_of(&answer)?;
         let page = self.body(answer, within).await?;

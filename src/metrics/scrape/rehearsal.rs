@@ -34,7 +34,7 @@ impl Look {
         let all = 0..pages.targets().len();
         let scrapes = join_all(all.map(|index| pages.scrape(index, at))).await;
         let every = i64::try_from(pages.every().as_millis()).unwrap_or(i64::MAX);
-        let mut window = Window::new(pages.targets());
+        let mut window = Window::new(pages.targets(), pages.every());
         for (index, scrape) in scrapes.into_iter().enumerate() {
             let before = Scrape {
                 at_ms: at_ms.saturating_sub(every),

@@ -8,7 +8,7 @@ use promql_parser::parser::{Expr, VectorSelector};
 use promql_parser::util::{ExprVisitor, walk_expr};
 
 use super::super::promql::LOOK_BACK;
-use super::super::series::{Labels, Point};
+use super::super::series::{Keeps, Labels, Point};
 use crate::model::units::Span;
 
 const NAME: &str = "__name__";
@@ -55,6 +55,16 @@ impl Selector {
             name: selector.name.clone(),
             matchers: selector.matchers.matchers.clone(),
         }
+    }
+
+    /// The metric that it names, if it names one.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// How much of its series has to be kept.
+    pub(super) fn keeps(&self) -> Keeps {
+        Keeps::Milliseconds(milliseconds(self.reach))
     }
 
     /// Whether it asks for the series with these labels.

@@ -11,9 +11,13 @@ use super::query::{Flaw, LONGEST_REACH, Query};
 use super::selector::{DURATION, Selector, UP};
 use super::words;
 use crate::model::sample::Reading;
+use crate::model::units::Span;
 
 /// Samples that a page dates further into the future are left out, as in Prometheus.
 const FUTURE_MS: i64 = 600_000;
+
+/// Lateness that says more about this machine than about a page.
+const LATE_MS: u64 = 2_000;
 
 /// One page of the document.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +48,8 @@ pub(super) struct Page {
     pub(super) metrics: BTreeSet<String>,
     /// How often it could be read.
     pub(super) reads: u64,
+    /// When the last read began, in milliseconds since 1970.
+    taken_ms: i64,
     round: u64,
 }
 
@@ -61,20 +67,23 @@ pub(super) enum Last {
 pub(super) struct Window {
     pub(super) pages: Vec<Page>,
     pub(super) store: SeriesStore,
+    patience_ms: i64,
     queries: BTreeMap<String, Arc<Result<Query, Flaw>>>,
 }
 
 impl Window {
-    /// Nothing was read yet.
-    pub(super) fn new(targets: &[Target]) -> Self {
+    /// Nothing was read yet; each page will be once in so much time.
+    pub(super) fn new(targets: &[Target], every: Span) -> Self {
         let page = |target: &Target| Page {
             target: target.clone(),
             last: Last::None,
             metrics: BTreeSet::new(),
             reads: 0,
+            taken_ms: i64::MIN,
             round: 0,
         };
         Self {
+            patience_ms: patience(every),
             pages: targets.iter().map(page).collect(),
             store: SeriesStore::new(
                 i64::try_from(promql::LOOK_BACK.as_millis()).unwrap_or(i64::MAX),
@@ -90,8 +99,10 @@ impl Window {
         }
         let query = Arc::new(Query::read(text));
         self.queries.insert(text.to_owned(), Arc::clone(&query));
-        let asked = Asked::of(&self.queries);
-        self.store.keep(|labels| asked.keeps(labels));
+        for selector in query.iter().flat_map(|query| &query.selectors) {
+            let is_asked = |labels: &Labels| selector.matches(labels);
+            self.store.keep(selector.name(), selector.keeps(), is_asked);
+        }
         query
     }
 
@@ -106,6 +117,7 @@ impl Window {
         let outcome = outcome.and_then(|samples| self.admitted(index, samples));
         let page = &mut self.pages[index];
         page.round += 1;
+        page.taken_ms = at_ms;
         let up = if outcome.is_ok() { 1.0 } else { 0.0 };
         let mut samples = page.ours(up, took);
         match outcome {
@@ -154,8 +166,29 @@ impl Window {
         ))
     }
 
+    /// Gives up pages that are no longer read although they should be: whatever keeps their reads
+    /// from coming, what they said last is no answer for now.
+    fn give_up(&mut self, now_ms: i64) {
+        for index in 0..self.pages.len() {
+            let page = &self.pages[index];
+            let silent_ms = now_ms.saturating_sub(page.taken_ms);
+            if matches!(page.last, Last::Read) && silent_ms > self.patience_ms {
+                let silent = Span::from_millis(silent_ms.unsigned_abs());
+                self.take(
+                    index,
+                    Scrape {
+                        at_ms: now_ms,
+                        took: Duration::ZERO,
+                        outcome: Err(format!("it was last read {silent} ago")),
+                    },
+                );
+            }
+        }
+    }
+
     /// The answer to a query, now.
     pub(super) fn answer(&mut self, text: &str, now_ms: i64) -> Reading {
+        self.give_up(now_ms);
         let query = self.query(text);
         let query = match query.as_ref() {
             Ok(query) => query,
@@ -244,7 +277,7 @@ impl Window {
 
     /// For each series that a selector finds now, how many of its samples it finds.
     pub(super) fn found(&self, selector: &Selector, now_ms: i64) -> Vec<usize> {
-        let all = self.store.all();
+        let all = self.store.of(selector.name());
         let asked = all.filter(|(labels, _)| selector.matches(labels));
         let counts = asked.map(|(_, points)| selector.counts(points, now_ms));
         counts.filter(|count| *count > 0).collect()
@@ -298,11 +331,17 @@ impl<'q> Asked<'q> {
 
     fn keeps(&self, labels: &Labels) -> Keeps {
         let asking = self.selectors.iter().filter(|one| one.matches(labels));
-        let longest = asking.map(|one| one.reach).max();
-        longest.map_or(Keeps::Newest, |reach| {
-            Keeps::Milliseconds(i64::try_from(reach.as_millis()).unwrap_or(i64::MAX))
-        })
+        asking
+            .map(|one| one.keeps())
+            .fold(Keeps::Newest, Keeps::max)
     }
+}
+
+/// How old the last read of a page may get, in milliseconds: one that takes as long as it may ends two
+/// intervals after the one before it began, and a busy machine is late.
+fn patience(every: Span) -> i64 {
+    let longest = every.as_millis().saturating_mul(3).saturating_add(LATE_MS);
+    i64::try_from(longest).unwrap_or(i64::MAX)
 }
 
 /// Gives a series the labels of its page. One that it has already becomes `exported_…`, as in

@@ -148,6 +148,7 @@ async fn a_secret_that_no_header_can_carry_is_refused_without_saying_it() {
     let scene = scene().await;
     for (value, words) in [
         ("", "the secret `TOKEN` is empty"),
+        ("two", "the secret `TOKEN` is shorter than 4 bytes"),
         ("two\nlines", "the secret `TOKEN` holds a line break"),
     ] {
         let file = scene.place.write("token.txt", value);

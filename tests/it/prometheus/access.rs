@@ -125,6 +125,12 @@ async fn a_token_in_a_file_is_read_again_for_every_request() {
         ("second-token\r\n\n", Reading::Value(1.0)),
         (" \n", down(&format!("the token file {shown} is empty"))),
         (
+            "abc\n",
+            down(&format!(
+                "the token in {shown} is too short to be hidden in what a server says"
+            )),
+        ),
+        (
             "two\nlines",
             down(&format!(
                 "the token file {shown} holds more than one line, or what no header can carry"

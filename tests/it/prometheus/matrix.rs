@@ -80,7 +80,8 @@ fn values() -> Vec<Row> {
     let histogram = r#"[{"metric":{},"histogram":[1,{"count":"1","sum":"2","buckets":[]}]}]"#;
     let empty = r#""data":{"resultType":"vector","result":[]}"#;
     let warned = format!(r#"{{"status":"success",{empty},"warnings":["store b\nis down"]}}"#);
-    let partial = format!(r#"{{"status":"success","isPartial":true,{empty}}}"#);
+    let partial = |data: &str| format!(r#"{{"status":"success","isPartial":true,"data":{data}}}"#);
+    let in_part = no_data("the answer is partial: some of the storage did not answer");
     vec![
         passes("a value", one("0.25"), value(0.25)),
         passes("a value with an exponent", one("1.5e-05"), value(1.5e-5)),
@@ -101,8 +102,15 @@ fn values() -> Vec<Row> {
         ),
         passes(
             "an empty vector of a part of the storage",
-            ok(&partial),
-            no_data("the query finds nothing (warning: the answer is partial)"),
+            ok(&partial(r#"{"resultType":"vector","result":[]}"#)),
+            in_part.clone(),
+        ),
+        passes(
+            "a value of a part of the storage",
+            ok(&partial(
+                r#"{"resultType":"scalar","result":[1700000000,"1"]}"#,
+            )),
+            in_part,
         ),
         passes("NaN", one("NaN"), no_data("the query's value is NaN")),
         passes(
