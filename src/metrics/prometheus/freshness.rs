@@ -56,7 +56,7 @@ fn span(seconds: f64) -> Option<Span> {
 /// Seconds between two samples, by the times of those of one series: the one with most of them.
 async fn interval(api: &Api, selector: &VectorSelector) -> Option<f64> {
     let counted = format!("topk(1, count_over_time({selector}[{LOOKED_AT}]))");
-    let Data::Vector(counted) = api.instant(&counted).await.ok()?.data else {
+    let Data::Vector(counted) = api.instant(&counted).await.ok()?.opened.data else {
         return None;
     };
     let labels = counted.first()?.metric().iter();
@@ -68,6 +68,7 @@ async fn interval(api: &Api, selector: &VectorSelector) -> Option<f64> {
         .instant(&format!("{series}[{LOOKED_AT}]"))
         .await
         .ok()?
+        .opened
         .data
     else {
         return None;

@@ -211,7 +211,7 @@ mod tests {
             let json = format!(r#"{{"metric":{{}},"values":[{}]}}"#, pairs.join(","));
             let series: RangeVector = serde_json::from_str(&json).expect("a series");
             let mut values = [None; 3];
-            assert_eq!(fill(&mut values, &[series], 1_000, 15), Ok(()));
+            assert_eq!(fill(&mut values, &[series], 1_000, 15), None);
             assert_eq!(values, expected, "{shift}");
         }
     }
