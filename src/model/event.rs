@@ -220,17 +220,18 @@ pub enum Durability {
 }
 
 impl Event {
-    /// Arming, injecting, undoing and ending are synced; the rest is flushed. An undo does not wait
-    /// for the disk: its sync begins with it, takes the reason to end along, and is over before the
-    /// fault is called gone.
+    /// Arming, injecting, undoing and ending are synced; the rest is flushed. While a fault may be in,
+    /// nothing waits for the disk, which may hang: a sync begins with the event, takes what was flushed
+    /// before it along, and is over before the fault is called gone.
     pub fn durability(&self) -> Durability {
         match self {
-            Self::RunStarted { .. }
-            | Self::UndoRecorded { .. }
-            | Self::InjectFailed { .. }
-            | Self::Confirmed { .. }
-            | Self::GoneChecked { .. }
-            | Self::Settled { .. } => Durability::Synced,
+            Self::RunStarted { .. } | Self::UndoRecorded { .. } | Self::Settled { .. } => {
+                Durability::Synced
+            }
+            Self::GoneChecked { absence, .. } if absence.remaining.is_empty() => Durability::Synced,
+            Self::InjectFailed { .. } | Self::Confirmed { .. } | Self::GoneChecked { .. } => {
+                Durability::SyncBegun
+            }
             Self::PhaseEntered { phase, .. } => match phase {
                 Phase::Undoing => Durability::SyncBegun,
                 Phase::Injecting | Phase::Settled | Phase::Stuck => Durability::Synced,
@@ -261,5 +262,33 @@ impl Event {
             | Self::Warned { .. }
             | Self::TrafficStopped { .. } => Durability::Flushed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::request::Continuity;
+
+    fn checked(remaining: &[&str]) -> Durability {
+        let absence = Absence {
+            remaining: remaining.iter().map(|part| (*part).to_owned()).collect(),
+            foreign_changes: Vec::new(),
+            continuity: Continuity::Same,
+        };
+        Event::GoneChecked { step: 0, absence }.durability()
+    }
+
+    #[test]
+    fn no_undo_waits_for_the_disk_before_the_fault_is_gone() {
+        assert_eq!(checked(&["a rule"]), Durability::SyncBegun);
+        assert_eq!(checked(&[]), Durability::Synced);
+        let entered = |phase| Event::PhaseEntered {
+            phase,
+            trigger: Trigger::Abort,
+            step: Some(0),
+        };
+        assert_eq!(entered(Phase::Undoing).durability(), Durability::SyncBegun);
+        assert_eq!(entered(Phase::Injecting).durability(), Durability::Synced);
     }
 }
