@@ -20,38 +20,76 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
         })
     });
     let seen: Vec<_> = seen.collect();
-    let mut found = outages(&seen);
+    let mut found = flaws(&seen);
+    found.extend(outages(&seen));
     found.extend(seen.iter().flat_map(|one| one.findings(holds.as_ref())));
     found
 }
 
-/// Sources that are down, each reason once: one server may be that of fifty SLOs.
+/// What can never be judged ends every run that it may end; an SLO that is only recorded spoils none.
+/// Each reason once: one server that lets nobody in may be that of fifty SLOs.
+fn flaws(seen: &[Seen<'_>]) -> Vec<Found> {
+    let reasons = by_reason(seen, |one| {
+        let (why, way_out) = one.flaw()?;
+        Some((why, way_out, one.ends_runs()))
+    });
+    let found = reasons.iter().map(|((why, way_out, ends_runs), those)| {
+        let message = format!("{} can never be judged: {why}", names(those));
+        let place = those[0].at_metric();
+        if *ends_runs {
+            Found::deny(place, message, *way_out)
+        } else {
+            Found::warn(place, message, *way_out)
+        }
+    });
+    found.collect()
+}
+
+/// Sources that are down, each reason once.
 fn outages(seen: &[Seen<'_>]) -> Vec<Found> {
-    let mut reasons: Vec<(&str, Vec<&Seen<'_>>)> = Vec::new();
+    let reasons = by_reason(seen, Seen::outage);
+    let found = reasons.iter().map(|(why, those)| {
+        Found::warn(
+            those[0].at_metric(),
+            format!("the source of {} is down now: {why}", names(those)),
+            "see that it answers before the run, which is blind without it",
+        )
+    });
+    found.collect()
+}
+
+/// Those that have a reason, at least one to each, in their order.
+fn by_reason<'s, R: PartialEq>(
+    seen: &'s [Seen<'s>],
+    reason: impl Fn(&'s Seen<'s>) -> Option<R>,
+) -> Vec<(R, Vec<&'s Seen<'s>>)> {
+    let mut reasons: Vec<(R, Vec<&Seen<'_>>)> = Vec::new();
     for one in seen {
-        let Some(why) = one.outage() else { continue };
+        let Some(why) = reason(one) else { continue };
         match reasons.iter_mut().find(|(known, _)| *known == why) {
             Some((_, those)) => those.push(one),
             None => reasons.push((why, vec![one])),
         }
     }
-    let found = reasons.iter().filter_map(|(why, those)| {
-        let first = those.first()?;
-        let others = match those.len() {
-            1 => String::new(),
-            2 => " and of one more SLO".to_owned(),
-            all => format!(" and of {} more SLOs", all - 1),
-        };
-        Some(Found::warn(
-            first.at_metric(),
-            format!(
-                "the source of `{}`{others} is down now: {why}",
-                first.slo.name
-            ),
-            "see that it answers before the run, which is blind without it",
-        ))
-    });
-    found.collect()
+    reasons
+}
+
+/// Names that are listed, at most.
+const MOST_NAMES: usize = 3;
+
+/// `a`, `b`, `c` and 4 more.
+fn names(those: &[&Seen<'_>]) -> String {
+    let shown = those.iter().take(MOST_NAMES);
+    let shown: Vec<_> = shown.map(|one| format!("`{}`", one.slo.name)).collect();
+    match those.len().saturating_sub(MOST_NAMES) {
+        0 => match shown.split_last() {
+            Some((last, others)) if !others.is_empty() => {
+                format!("{} and {last}", others.join(", "))
+            }
+            Some(_) | None => shown.join(", "),
+        },
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 /// The shortest and the longest hold of a step.
@@ -109,8 +147,7 @@ impl Seen<'_> {
 
     fn now(&self, past: Option<&Past>) -> Option<Found> {
         match &self.rehearsal.now {
-            Now::NotYet { .. } => None,
-            Now::Flawed { why, way_out } => Some(self.flaw(why, way_out)),
+            Now::NotYet { .. } | Now::Flawed { .. } => None,
             Now::Read { reading, state } => match reading {
                 Reading::Value(value) => self.breach(*value, *state),
                 Reading::NoData { why } => Some(self.no_data(why, past)),
@@ -119,15 +156,16 @@ impl Seen<'_> {
         }
     }
 
-    /// What can never be judged ends every run that it may end; an SLO that is only recorded spoils
-    /// none.
-    fn flaw(&self, why: &str, way_out: &str) -> Found {
-        let message = format!("`{}` can never be judged: {why}", self.slo.name);
-        if self.slo.is_gate() || self.slo.on_no_data == Reaction::Rollback {
-            Found::deny(self.at_metric(), message, way_out)
-        } else {
-            Found::warn(self.at_metric(), message, way_out)
+    /// Why it can never be judged, if it cannot, and the way out.
+    fn flaw(&self) -> Option<(&str, &str)> {
+        match &self.rehearsal.now {
+            Now::Flawed { why, way_out } => Some((why, way_out)),
+            Now::NotYet { .. } | Now::Read { .. } => None,
         }
+    }
+
+    fn ends_runs(&self) -> bool {
+        self.slo.is_gate() || self.slo.on_no_data == Reaction::Rollback
     }
 
     fn breach(&self, value: f64, state: SloState) -> Option<Found> {

@@ -135,8 +135,33 @@ async fn one_server_that_is_down_is_told_once() {
     assert_eq!(
         findings(&plan(slos).await),
         [
-            "warn slos[0].query: the source of `a` and of one more SLO is down now: connection refused",
+            "warn slos[0].query: the source of `a` and `c` is down now: connection refused",
             "warn slos[1].query: the source of `b` is down now: no answer",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn one_reason_is_one_denial_however_many_slos_it_is_that_of() {
+    let refused = |name: &str, slo: Slo| {
+        let slo = Slo {
+            name: name.to_owned(),
+            ..slo
+        };
+        let rehearsal = Rehearsal {
+            slo: name.to_owned(),
+            ..now(flawed())
+        };
+        (slo, rehearsal)
+    };
+    let gates = ["a", "b", "c", "d", "e"].map(|name| refused(name, gate("2s")));
+    let recorded = refused("f", recorded());
+    let slos = gates.into_iter().chain([recorded]).collect();
+    assert_eq!(
+        findings(&plan(slos).await),
+        [
+            "deny slos[0].query: `a`, `b`, `c` and 2 more can never be judged: the query answers with 2 series",
+            "warn slos[5].query: `f` can never be judged: the query answers with 2 series",
         ]
     );
 }
