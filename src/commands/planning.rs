@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::{SignedDuration, Timestamp};
+
 use super::Desk;
 use crate::cli::RehearsalArgs;
 use crate::clients::Clients;
@@ -161,7 +163,22 @@ async fn rehearsed(
     let sources = Sources::new(&plan.experiment.metrics, &setup)?;
     let told = format!("rehearsing the SLOs over {over} of the past");
     desk.printer.detail(&told);
+    let runs_in_past = runs_since(desk, over)?;
+    let plan = Plan {
+        runs_in_past,
+        ..plan
+    };
     Ok(rehearse(plan, &sources, over).await?)
+}
+
+/// The runs of this state folder that began within this much of the past, newest first.
+fn runs_since(desk: &Desk, over: Span) -> Result<Vec<RunId>, Failure> {
+    let milliseconds = i64::try_from(over.as_millis()).unwrap_or(i64::MAX);
+    let since = Clock::wall().checked_sub(SignedDuration::from_millis(milliseconds));
+    let since = since.unwrap_or(Timestamp::MIN);
+    let runs = desk.store()?.runs()?.into_iter().map(|entry| entry.id);
+    let began_since = |run: &RunId| run.began().is_some_and(|began| began >= since);
+    Ok(runs.take_while(began_since).collect())
 }
 
 /// What the sources of a rehearsal or of a run need; `tag` names either.

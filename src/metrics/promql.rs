@@ -29,7 +29,7 @@ pub use functions::{FUNCTIONS, Function};
 pub use operators::{OPERATORS, Operator};
 pub use reading::{Unreadable, parse};
 pub use subset::check;
-pub use survey::{labels_apart, longest_range, narrowed, selectors, several_series};
+pub use survey::{labels_apart, longest_range, narrowed, range_of, selectors, several_series};
 
 /// What an expression evaluates to.
 #[derive(Debug, Clone, PartialEq)]

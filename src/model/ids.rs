@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::problem::{Problem, ProblemKind};
@@ -69,6 +70,14 @@ impl FromStr for Name {
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
 text_type!(RunId);
+
+impl RunId {
+    /// When the run began, to the second; `None`: its id does not say.
+    pub fn began(&self) -> Option<Timestamp> {
+        let stamp = self.0.get(2..17)?;
+        Timestamp::strptime("%Y%m%d-%H%M%S%z", format!("{stamp}+0000")).ok()
+    }
+}
 
 impl FromStr for RunId {
     type Err = Problem;
@@ -164,6 +173,14 @@ mod tests {
         for bad in ["", "-a", "a-", "A", "a_b", "a.b", &"x".repeat(64), "ä"] {
             assert!(bad.parse::<Name>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_run_says_when_it_began() {
+        let run: RunId = "r-20261130-165251-886cx".parse().expect("an id");
+        assert_eq!(run.began(), "2026-11-30T16:52:51Z".parse().ok());
+        let odd: RunId = "r-1".parse().expect("an id");
+        assert_eq!(odd.began(), None);
     }
 
     #[test]

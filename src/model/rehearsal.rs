@@ -240,6 +240,20 @@ pub struct Freshness {
     pub interval: Option<Span>,
     /// The longest range that its query looks back over (`[30s]`).
     pub window: Option<Span>,
+    /// A range that never holds two samples; `None`: none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starved: Option<Starved>,
+}
+
+/// A range that is shorter than the time between two samples of what it looks at: it mostly holds
+/// none, and never the two that a rate needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Starved {
+    /// The range.
+    pub window: Span,
+    /// The time between two samples.
+    pub interval: Span,
 }
 
 impl Freshness {

@@ -73,6 +73,9 @@ pub struct Plan {
     /// goes by. Empty: nobody asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rehearsals: Vec<Rehearsal>,
+    /// Runs of this tool that began in the time that was looked back on: what they broke counts in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs_in_past: Vec<RunId>,
 }
 
 /// Which policy.
@@ -128,6 +131,7 @@ pub fn draft(
         policy: with.policy,
         replay_of: with.replay_of,
         rehearsals: Vec::new(),
+        runs_in_past: Vec::new(),
     }
 }
 

@@ -83,6 +83,7 @@ fn late() -> Freshness {
         newest: Some(span("7s")),
         interval: Some(span("15s")),
         window: Some(span("30s")),
+        starved: None,
     }
 }
 

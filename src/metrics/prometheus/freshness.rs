@@ -8,7 +8,7 @@ use promql_parser::parser::VectorSelector;
 use super::api::Api;
 use super::reading::number;
 use crate::metrics::promql;
-use crate::model::rehearsal::Freshness;
+use crate::model::rehearsal::{Freshness, Starved};
 use crate::model::units::Span;
 
 /// So many selectors of one query are asked about: whatever has more has the same source for most.
@@ -26,10 +26,15 @@ pub(super) async fn freshness(api: &Api, query: &str) -> Option<Freshness> {
     let selectors = promql::selectors(&expression);
     let asked = selectors.iter().take(MOST_SELECTORS);
     let told = join_all(asked.map(|selector| of_selector(api, selector))).await;
+    let starved = selectors.iter().zip(&told).find_map(|(selector, told)| {
+        let (window, interval) = (promql::range_of(&expression, selector)?, told.1?);
+        (window < interval).then_some(Starved { window, interval })
+    });
     let freshness = Freshness {
         newest: told.iter().filter_map(|(newest, _)| *newest).max(),
         interval: told.iter().filter_map(|(_, interval)| *interval).max(),
         window: promql::longest_range(&expression),
+        starved,
     };
     let known = freshness.newest.or(freshness.interval).or(freshness.window);
     known.map(|_| freshness)

@@ -29,6 +29,33 @@ pub fn longest_range(expression: &Expr) -> Option<Span> {
     below.chain(own).max()
 }
 
+/// The longest range that the query takes of a selector, as `selectors` tells it; `None`: it takes the
+/// latest samples alone.
+pub fn range_of(expression: &Expr, selector: &VectorSelector) -> Option<Span> {
+    let below = parts(expression).into_iter();
+    let below = below.filter_map(|part| range_of(part, selector));
+    let own = match expression {
+        Expr::MatrixSelector(taken) if bare(&taken.vs) == *selector => Some(Span::of(taken.range)),
+        Expr::MatrixSelector(_)
+        | Expr::Subquery(_)
+        | Expr::Aggregate(_)
+        | Expr::Unary(_)
+        | Expr::Binary(_)
+        | Expr::Paren(_)
+        | Expr::NumberLiteral(_)
+        | Expr::StringLiteral(_)
+        | Expr::VectorSelector(_)
+        | Expr::Call(_)
+        | Expr::Extension(_) => None,
+    };
+    below.chain(own).max()
+}
+
+/// Name and matchers, without offset and `@`.
+fn bare(selector: &VectorSelector) -> VectorSelector {
+    VectorSelector::new(selector.name.clone(), selector.matchers.clone())
+}
+
 /// The selectors of the query, each once, in the order in which they appear: name and matchers,
 /// without range, offset and `@`. The text of one stands for itself in another query.
 pub fn selectors(expression: &Expr) -> Vec<VectorSelector> {
@@ -52,7 +79,7 @@ fn collect_selectors(expression: &Expr, found: &mut Vec<VectorSelector>) {
         | Expr::Extension(_) => None,
     };
     if let Some(selector) = own {
-        let bare = VectorSelector::new(selector.name.clone(), selector.matchers.clone());
+        let bare = bare(selector);
         if !found.contains(&bare) {
             found.push(bare);
         }

@@ -86,6 +86,7 @@ pub(super) async fn rehearse(
             newest: None,
             interval: Some(pages.every()),
             window,
+            starved: None,
         }),
         warnings: Vec::new(),
     }

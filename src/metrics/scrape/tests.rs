@@ -458,6 +458,7 @@ async fn the_slos_of_a_document_are_rehearsed_with_one_read_of_each_page() {
                 let minutes = if query.contains("5m") { 5 } else { 1 };
                 Span::from_secs(minutes * 60)
             }),
+            starved: None,
         };
         assert_eq!(rehearsal.freshness, Some(expected), "{query}");
         assert_eq!(rehearsal.past, None);

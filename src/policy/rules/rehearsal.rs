@@ -3,7 +3,8 @@
 
 use super::{Facts, Found};
 use crate::metrics::Metric;
-use crate::model::rehearsal::{Freshness, Now, Past, Rehearsal};
+use crate::model::ids::RunId;
+use crate::model::rehearsal::{Freshness, Now, Past, Rehearsal, Starved};
 use crate::model::sample::{Reading, SloState};
 use crate::model::slo::{Reaction, Slo};
 use crate::model::units::Span;
@@ -17,6 +18,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
             slo: &gauged.slo,
             metric: &gauged.metric,
             rehearsal: facts.plan.rehearsal(&gauged.slo.name)?,
+            runs: &facts.plan.runs_in_past,
         })
     });
     let seen: Vec<_> = seen.collect();
@@ -114,6 +116,8 @@ struct Seen<'a> {
     slo: &'a Slo,
     metric: &'a Metric,
     rehearsal: &'a Rehearsal,
+    /// Runs that began in the time that was looked at.
+    runs: &'a [RunId],
 }
 
 impl Seen<'_> {
@@ -128,6 +132,7 @@ impl Seen<'_> {
         if let (Some(freshness), Some(holds), true) = (freshness, holds, self.slo.is_gate()) {
             found.extend(self.lateness(freshness, holds));
             found.extend(self.coarseness(freshness));
+            found.extend(self.emptiness(freshness));
         }
         found
     }
@@ -227,13 +232,26 @@ impl Seen<'_> {
             return None;
         }
         let times = times(past.trips);
+        let (faults, way_out) = match self.runs {
+            [] => (
+                "with no fault in".to_owned(),
+                "give it more patience (`for`) or another objective: as it is, a run may end by what its fault did not do",
+            ),
+            [run, others @ ..] => (
+                format!("in which {} had faults in", with_others(run, others.len())),
+                "see whether it trips outside of these runs too; then give it more patience (`for`) or another objective",
+            ),
+        };
         Some(Found::warn(
             self.at("for"),
             format!(
-                "`{}` would have tripped {times} ({}) in the last {} with no fault in",
-                self.slo.name, past.tripped, past.over
+                "`{}` would have tripped {times} ({}) in the last {}{} {faults}",
+                self.slo.name,
+                past.tripped,
+                past.over,
+                if self.runs.is_empty() { "" } else { "," },
             ),
-            "give it more patience (`for`) or another objective: as it is, a run may end by what its fault did not do",
+            way_out,
         ))
     }
 
@@ -273,8 +291,11 @@ impl Seen<'_> {
 
     fn stillness(&self, past: &Past) -> Option<Found> {
         let (value, _) = past.range.filter(|_| !past.moved())?;
+        if !self.slo.objective.holds(value) {
+            return None;
+        }
         let cannot = if self.slo.is_gate() {
-            "an experiment against it cannot fail"
+            "an experiment against it cannot fail unless the fault moves it"
         } else {
             "it has nothing to record"
         };
@@ -325,6 +346,21 @@ impl Seen<'_> {
         })
     }
 
+    /// A range that is shorter than the time between two samples mostly holds none, and never the two
+    /// that a rate needs; where `or vector(0)` stands for nothing, that reads as all being well.
+    fn emptiness(&self, freshness: &Freshness) -> Option<Found> {
+        let Starved { window, interval } = freshness.starved?;
+        let enough = Span::from_millis(interval.as_millis() * 2);
+        Some(Found::deny(
+            self.at_metric(),
+            format!(
+                "`{}` looks back {window}, and a new sample comes every {interval}: it never sees the two that a rate needs",
+                self.slo.name
+            ),
+            format!("look back over two intervals or more (`[{enough}]`), or scrape more often"),
+        ))
+    }
+
     /// A sample that stands for longer than the patience trips an SLO all by itself.
     fn coarseness(&self, freshness: &Freshness) -> Option<Found> {
         let interval = freshness.interval?;
@@ -340,6 +376,15 @@ impl Seen<'_> {
                 "give it the patience of two samples or more, or scrape more often",
             )
         })
+    }
+}
+
+/// `run r-…`, `run r-… and one more`
+fn with_others(run: &RunId, others: usize) -> String {
+    match others {
+        0 => format!("run {run}"),
+        1 => format!("run {run} and one more"),
+        others => format!("run {run} and {others} more"),
     }
 }
 

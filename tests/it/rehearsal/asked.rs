@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::http::header::{DATE, HeaderName};
 use axum::routing::get;
 use axum::{Json, Router};
-use chaos_gameday::model::rehearsal::{Freshness, Now, Past, Rehearsal};
+use chaos_gameday::model::rehearsal::{Freshness, Now, Past, Rehearsal, Starved};
 use chaos_gameday::model::sample::{Reading, SloState};
 use chaos_gameday::model::units::Span;
 use serde_json::{Value, json};
@@ -367,6 +367,7 @@ async fn the_worst_selector_tells_how_late_the_data_is() {
             newest: Some(Span::from_millis(3_750)),
             interval: Some(span("15s")),
             window: None,
+            starved: None,
         })
     );
     let query = "max(rate(errors[30s])) / max(slow)";
@@ -379,6 +380,17 @@ async fn the_worst_selector_tells_how_late_the_data_is() {
             newest: Some(Span::from_millis(40_250)),
             interval: Some(span("1m")),
             window: Some(span("30s")),
+            starved: None,
         })
     );
+    // The range of one selector says nothing about the samples of another.
+    let (starved, _) = Scripted::new(hourly_breach)
+        .rehearse_query("max(rate(slow[30s])) or vector(0)", "1s", "1m")
+        .await;
+    let starved = starved.freshness.and_then(|freshness| freshness.starved);
+    let expected = Starved {
+        window: span("30s"),
+        interval: span("1m"),
+    };
+    assert_eq!(starved, Some(expected));
 }

@@ -1,7 +1,7 @@
 //! What the policy says about a rehearsal: one row a case.
 
 use chaos_gameday::metrics::Metric;
-use chaos_gameday::model::rehearsal::{Freshness, Now, Past, Rehearsal};
+use chaos_gameday::model::rehearsal::{Freshness, Now, Past, Rehearsal, Starved};
 use chaos_gameday::model::sample::{Reading, SloState};
 use chaos_gameday::model::slo::{Reaction, Slo};
 use chaos_gameday::plan::Plan;
@@ -249,7 +249,7 @@ async fn what_it_would_have_done() {
             value(0.25),
             still.clone(),
             &[
-                "warn slos[0].query: `errors` has not moved in 6h, always 0.25: an experiment against it cannot fail",
+                "warn slos[0].query: `errors` has not moved in 6h, always 0.25: an experiment against it cannot fail unless the fault moves it",
             ],
         ),
         (
@@ -265,7 +265,7 @@ async fn what_it_would_have_done() {
             value(0.25),
             young,
             &[
-                "warn slos[0].query: `errors` has not moved in the 10m of the last 6h in which it had a value, always 0.25: an experiment against it cannot fail",
+                "warn slos[0].query: `errors` has not moved in the 10m of the last 6h in which it had a value, always 0.25: an experiment against it cannot fail unless the fault moves it",
             ],
         ),
         (
@@ -292,14 +292,31 @@ async fn how_late_it_is() {
         newest: None,
         interval: Some(span(interval)),
         window: Some(span(window)),
+        starved: None,
     };
     let unknown = Freshness {
         newest: None,
         interval: None,
         window: Some(span("30s")),
+        starved: None,
     };
     // The step holds for 10 s.
-    let rows: [(Slo, Freshness, &[&str]); 8] = [
+    let starved = Freshness {
+        interval: Some(span("4s")),
+        starved: Some(Starved {
+            window: span("3s"),
+            interval: span("4s"),
+        }),
+        ..fresh("1s", "3s")
+    };
+    let rows: [(Slo, Freshness, &[&str]); 9] = [
+        (
+            gate("0s"),
+            starved,
+            &[
+                "deny slos[0].query: `errors` looks back 3s, and a new sample comes every 4s: it never sees the two that a rate needs",
+            ],
+        ),
         (gate("2s"), fresh("1s", "5s"), &[]),
         (gate("2s"), unknown, &[]),
         (
@@ -336,6 +353,36 @@ async fn how_late_it_is() {
         };
         assert_eq!(of(slo, rehearsal).await, expected, "{case}");
     }
+}
+
+#[tokio::test]
+async fn what_runs_of_ours_broke_is_not_put_down_to_the_slo() {
+    let tripping = Past {
+        trips: 3,
+        tripped: span("25s"),
+        ..quiet()
+    };
+    let rehearsal = Rehearsal {
+        past: Some(tripping),
+        ..now(value(0.5))
+    };
+    let mut plan = plan(vec![(gate("2s"), rehearsal)]).await;
+    let ids = ["r-20261130-165251-886cx", "r-20261130-160000-000aa"];
+    plan.runs_in_past = ids.map(|id| id.parse().expect("an id")).to_vec();
+    let facts = Facts {
+        plan: &plan,
+        policy: &policy::built_in(),
+        sandbox: None,
+    };
+    let found = policy::evaluate(&facts).into_iter();
+    let found: Vec<_> = found.filter(|one| one.rule == "rehearsal").collect();
+    let told: Vec<_> = found.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "`errors` would have tripped 3 times (25s) in the last 6h, in which run r-20261130-165251-886cx and one more had faults in"
+        ]
+    );
 }
 
 #[tokio::test]

@@ -215,7 +215,7 @@ async fn a_plan_shows_it_keeps_it_and_finds_what_is_wrong() {
     for told in [
         "`errors` would have tripped twice (9m30s) in the last 6h with no fault in (rehearsal, at slos[0].for)",
         "`errors` had no data for 30s or longer once in the last 6h with no fault in, which would have ended a run (rehearsal, at slos[0].query)",
-        "`steady` has not moved in 6h, always 0: an experiment against it cannot fail (rehearsal, at slos[1].query)",
+        "`steady` has not moved in 6h, always 0: an experiment against it cannot fail unless the fault moves it (rehearsal, at slos[1].query)",
         "`pods` can never be judged: 2 series that differ in `pod` (rehearsal, at slos[2].query)",
     ] {
         assert!(words.contains(told), "{told}: {}", shown.stdout);

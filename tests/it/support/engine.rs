@@ -309,6 +309,7 @@ impl Scene {
             policy,
             replay_of: None,
             rehearsals: Vec::new(),
+            runs_in_past: Vec::new(),
         }
     }
 }
