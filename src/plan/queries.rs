@@ -5,8 +5,9 @@ use super::fields::Fields;
 use crate::metrics::{Metric, promql};
 use promql_parser::parser::value::ValueType;
 
-const TRY_IT: &str =
+const ASK_PROMETHEUS: &str =
     "try the query where it is answered: the page of Prometheus underlines as you type";
+const ASK_THE_TABLE: &str = "docs/promql.md lists, with examples, what can be asked of a page";
 
 /// Who answers a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +99,7 @@ fn query(cursor: &Cursor<'_>, answerer: Option<Answerer>) -> Option<String> {
     let expression = match promql::parse(text) {
         Ok(expression) => expression,
         Err(why) => {
-            report_unreadable(cursor, why);
+            report_unreadable(cursor, why, answerer);
             return None;
         }
     };
@@ -131,8 +132,12 @@ fn query(cursor: &Cursor<'_>, answerer: Option<Answerer>) -> Option<String> {
     Some(text.to_owned())
 }
 
-fn report_unreadable(cursor: &Cursor<'_>, why: promql::Unreadable) {
-    let help = why.problem.hint.as_deref().unwrap_or(TRY_IT);
+fn report_unreadable(cursor: &Cursor<'_>, why: promql::Unreadable, answerer: Option<Answerer>) {
+    let usual = match answerer {
+        Some(Answerer::Scrape) => ASK_THE_TABLE,
+        Some(Answerer::Prometheus) | None => ASK_PROMETHEUS,
+    };
+    let help = why.problem.hint.as_deref().unwrap_or(usual);
     // The query is what stands here without the white space around it.
     let whole = cursor.raw().unwrap_or_default();
     let before = whole.len() - whole.trim_start().len();

@@ -11,6 +11,7 @@ use promql_parser::parser::token::{
 use promql_parser::parser::{self, Expr};
 use promql_parser::util::parse_str_radix;
 
+use super::functions::{FUNCTIONS, Function};
 use super::letters::{Mark, Respelled, marks};
 use super::place;
 use crate::model::problem::{Problem, ProblemKind};
@@ -75,8 +76,24 @@ fn read(query: &str) -> Result<Expr, Unreadable> {
     within_limits(query, &tokens(query).unwrap_or_default())?;
     parser::parse(query).map_err(|words| {
         let found = place::of(query, &words);
-        invalid(format!("{NO_PROMQL}: {}", found.words), found.range)
+        let unreadable = invalid(format!("{NO_PROMQL}: {}", found.words), found.range);
+        match way_out(&found.words) {
+            Some(hint) => unreadable.hint(&hint),
+            None => unreadable,
+        }
     })
+}
+
+/// What to do about the commonest mistakes, by the parser's words.
+fn way_out(words: &str) -> Option<String> {
+    if words.contains("expected type matrix") {
+        return Some("say how far to look back, in brackets after the selector: `[1m]`".to_owned());
+    }
+    let (_, name) = words.split_once("unknown function with name '")?;
+    let (name, _) = name.split_once('\'')?;
+    let near = |function: &Function| strsim::damerau_levenshtein(name, function.name);
+    let nearest = FUNCTIONS.iter().min_by_key(|function| near(function))?;
+    (near(nearest) <= 2).then(|| format!("did you mean `{}`?", nearest.name))
 }
 
 const NO_PROMQL: &str = "this is no PromQL";
