@@ -33,6 +33,8 @@ pub const CTRL_D: &str = "\u{4}";
 /// person's, who needs longer than this.
 const BEFORE_TYPING: Duration = Duration::from_millis(150);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+/// Until what was drawn for another size has arrived.
+const WHILE_RESIZED: Duration = Duration::from_millis(150);
 
 /// A terminal of 80 columns and 24 rows with the binary in front.
 pub struct Terminal {
@@ -104,17 +106,13 @@ impl Terminal {
         }
     }
 
-    /// Changes its size, between two redraws: what is on its way meanwhile was meant for the old one.
+    /// Changes its size. What is on its way by then was meant for the old one, and is shown at that: a
+    /// live view that sees another size draws nothing for longer than is waited here.
     pub async fn resizes(&mut self, columns: u16, rows: u16) {
-        let shown = loop {
-            let shown = self.seen.lock().unwrap().len();
-            sleep(3 * BETWEEN_LOOKS).await;
-            if shown == self.seen.lock().unwrap().len() {
-                break shown;
-            }
-        };
-        self.sizes.push((shown, (columns, rows)));
         tcsetwinsize(&self.controller, size(columns, rows)).unwrap();
+        sleep(WHILE_RESIZED).await;
+        let shown = self.seen.lock().unwrap().len();
+        self.sizes.push((shown, (columns, rows)));
     }
 
     /// What stands on the screen now, line by line, as a terminal shows it that folds nothing anew.
