@@ -49,7 +49,7 @@ steps:
   - name: stream refuses records
     fault: {localstack: {faults: [{service: kinesis, operation: PutRecord}]}}
     hold: 5s
-recovery: {within: 30s}
+recovery: {within: "${RECOVERY:-30s}"}
 "#;
 
 /// A sandbox, a Prometheus that scrapes it, and a run of the experiment.
@@ -83,7 +83,13 @@ impl Scene {
 
     /// Plans, approves and starts it.
     async fn start(&self) -> Running {
+        self.start_with("RECOVERY=30s").await
+    }
+
+    /// The same with one more variable.
+    async fn start_with(&self, variable: &str) -> Running {
         let variables = [
+            variable.to_owned(),
             format!("APP={}", self.bench.sandbox.app_url()),
             format!("AWS={}", self.bench.sandbox.aws_url()),
             format!("PROMETHEUS={}", self.prometheus.url),
@@ -180,7 +186,8 @@ async fn a_prometheus_that_dies_or_falls_silent_ends_the_run_with_everything_und
     }
     let with = |signal| async move {
         let scene = Scene::new(AppVersion::Fixed).await;
-        let mut running = scene.start().await;
+        // Nothing will be seen to recover.
+        let mut running = scene.start_with("RECOVERY=2s").await;
         running.says("fault seen in").await;
         scene.prometheus.signal(signal);
         let ended = scene.ends(running, 6, "inconclusive").await;
