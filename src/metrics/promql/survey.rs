@@ -12,10 +12,23 @@ use crate::model::units::Span;
 
 /// The longest range of the query (`[5m]`), a subquery's (`[1h:1m]`) included; `None`: it has none.
 pub fn longest_range(expression: &Expr) -> Option<Span> {
-    let below = parts(expression).into_iter().filter_map(longest_range);
+    let ranges = ranges(expression).into_iter();
+    ranges.map(|(_, range)| range).max()
+}
+
+/// The longest range that the query takes of a selector, as `selectors` tells it; `None`: it takes the
+/// latest samples alone.
+pub fn range_of(expression: &Expr, selector: &VectorSelector) -> Option<Span> {
+    let ranges = ranges(expression).into_iter();
+    let its_own = ranges.filter(|(taken, _)| taken.is_some_and(|taken| bare(taken) == *selector));
+    its_own.map(|(_, range)| range).max()
+}
+
+/// Every range of the query, each with the selector that it is taken of; a subquery's has none.
+fn ranges(expression: &Expr) -> Vec<(Option<&VectorSelector>, Span)> {
     let own = match expression {
-        Expr::MatrixSelector(selector) => Some(Span::of(selector.range)),
-        Expr::Subquery(subquery) => Some(Span::of(subquery.range)),
+        Expr::MatrixSelector(taken) => Some((Some(&taken.vs), Span::of(taken.range))),
+        Expr::Subquery(subquery) => Some((None, Span::of(subquery.range))),
         Expr::Aggregate(_)
         | Expr::Unary(_)
         | Expr::Binary(_)
@@ -26,29 +39,8 @@ pub fn longest_range(expression: &Expr) -> Option<Span> {
         | Expr::Call(_)
         | Expr::Extension(_) => None,
     };
-    below.chain(own).max()
-}
-
-/// The longest range that the query takes of a selector, as `selectors` tells it; `None`: it takes the
-/// latest samples alone.
-pub fn range_of(expression: &Expr, selector: &VectorSelector) -> Option<Span> {
-    let below = parts(expression).into_iter();
-    let below = below.filter_map(|part| range_of(part, selector));
-    let own = match expression {
-        Expr::MatrixSelector(taken) if bare(&taken.vs) == *selector => Some(Span::of(taken.range)),
-        Expr::MatrixSelector(_)
-        | Expr::Subquery(_)
-        | Expr::Aggregate(_)
-        | Expr::Unary(_)
-        | Expr::Binary(_)
-        | Expr::Paren(_)
-        | Expr::NumberLiteral(_)
-        | Expr::StringLiteral(_)
-        | Expr::VectorSelector(_)
-        | Expr::Call(_)
-        | Expr::Extension(_) => None,
-    };
-    below.chain(own).max()
+    let below = parts(expression).into_iter().flat_map(ranges);
+    own.into_iter().chain(below).collect()
 }
 
 /// Name and matchers, without offset and `@`.

@@ -234,22 +234,22 @@ impl Seen<'_> {
         let times = times(past.trips);
         let (faults, way_out) = match self.runs {
             [] => (
-                "with no fault in".to_owned(),
+                " with no fault in".to_owned(),
                 "give it more patience (`for`) or another objective: as it is, a run may end by what its fault did not do",
             ),
             [run, others @ ..] => (
-                format!("in which {} had faults in", with_others(run, others.len())),
+                format!(
+                    ", in which {} had faults in",
+                    with_others(run, others.len())
+                ),
                 "see whether it trips outside of these runs too; then give it more patience (`for`) or another objective",
             ),
         };
         Some(Found::warn(
             self.at("for"),
             format!(
-                "`{}` would have tripped {times} ({}) in the last {}{} {faults}",
-                self.slo.name,
-                past.tripped,
-                past.over,
-                if self.runs.is_empty() { "" } else { "," },
+                "`{}` would have tripped {times} ({}) in the last {}{faults}",
+                self.slo.name, past.tripped, past.over
             ),
             way_out,
         ))
