@@ -178,7 +178,7 @@ fn runs_since(desk: &Desk, over: Span) -> Result<Vec<RunId>, Failure> {
     let since = since.unwrap_or(Timestamp::MIN);
     let runs = desk.store()?.runs()?.into_iter().map(|entry| entry.id);
     let began_since = |run: &RunId| run.began().is_some_and(|began| began >= since);
-    Ok(runs.take_while(began_since).collect())
+    Ok(runs.filter(began_since).collect())
 }
 
 /// What the sources of a rehearsal or of a run need; `tag` names either.
