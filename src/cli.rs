@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
+mod approving;
+
+pub use approving::{AllowedException, ApproveArgs, PolicyArgs, PolicyCommand, PolicyCommandArgs};
+
 use crate::completing;
 use crate::model::units::Span;
 use crate::view::Speed;
@@ -85,7 +89,7 @@ pub enum Command {
     Init(InitArgs),
     /// Show exactly what an experiment would do, and keep it as a plan
     Plan(PlanArgs),
-    /// Say yes to one plan, as a person at a terminal
+    /// Say yes or no to one plan, as a person at a terminal
     Approve(ApproveArgs),
     /// Run a plan, or plan and run a file: baseline, inject, watch, undo, prove, recover
     Run(RunArgs),
@@ -97,6 +101,8 @@ pub enum Command {
     Runs(ListArgs),
     /// Show a plan with its approvals, or a run
     Show(ShowArgs),
+    /// Check a policy file
+    Policy(PolicyCommandArgs),
     /// Start the practice environment on this machine
     Sandbox(SandboxArgs),
     /// Print the JSON Schema of a document, for editors
@@ -196,6 +202,9 @@ pub struct InitArgs {
     /// How long the fault stays in
     #[arg(long, value_name = "DURATION")]
     pub hold: Option<Span>,
+    /// Write no policy beside it
+    #[arg(long)]
+    pub no_policy: bool,
     /// Ask nothing: take the flags and the defaults
     #[arg(long)]
     pub yes: bool,
@@ -212,7 +221,16 @@ pub struct PlanArgs {
     pub variables: VariableArgs,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub policy: PolicyArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub rehearsal: RehearsalArgs,
+    /// Write the locked plan into this file too, to take it elsewhere; never overwritten
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Show what differs from this earlier plan: its id, or its file
+    #[arg(long, value_name = "PLAN", add = ArgValueCompleter::new(completing::plans))]
+    pub diff: Option<String>,
     /// Form of what is printed
     #[arg(short, long, value_name = "FORM", default_value = "text")]
     pub output: PlanForm,
@@ -238,20 +256,6 @@ pub enum Form {
     Json,
 }
 
-/// `chaos approve`
-#[derive(Debug, Clone, Args)]
-pub struct ApproveArgs {
-    /// The plan's id, or a part of it that only it has
-    #[arg(add = ArgValueCompleter::new(completing::plans))]
-    pub plan: String,
-    /// For how long the approval counts; the policy sets the most
-    #[arg(long, value_name = "DURATION")]
-    pub valid_for: Option<Span>,
-    /// What should be remembered with it
-    #[arg(long, value_name = "TEXT")]
-    pub reason: Option<String>,
-}
-
 /// The keys of the live view.
 const KEYS: &str = "Keys, while it is shown on a terminal:
   a  abort, asks first         m  mark \"alert fired\"
@@ -262,12 +266,18 @@ const KEYS: &str = "Keys, while it is shown on a terminal:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = KEYS)]
 pub struct RunArgs {
-    /// An experiment, or the id of an approved plan
+    /// An experiment, a plan's file, or the id of a plan
     #[arg(value_name = "FILE|PLAN", add = ArgValueCompleter::new(completing::experiments_and_plans))]
     pub what: String,
+    /// An approval that was given elsewhere, as a file; may come several times
+    #[arg(long = "approval", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub approvals: Vec<PathBuf>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub variables: VariableArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub policy: PolicyArgs,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub rehearsal: RehearsalArgs,
@@ -310,6 +320,9 @@ pub struct ReplayArgs {
     pub variables: VariableArgs,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub policy: PolicyArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub rehearsal: RehearsalArgs,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
@@ -341,12 +354,18 @@ pub struct ListArgs {
 /// `chaos show`
 #[derive(Debug, Clone, Args)]
 pub struct ShowArgs {
-    /// A plan or a run: its id, or a part that only it has; `last` is the latest run
+    /// A plan or a run: its id, or a part that only it has; a plan's file; `last` is the latest run
     #[arg(value_name = "PLAN|RUN", add = ArgValueCompleter::new(completing::plans_and_runs))]
     pub what: String,
+    /// One page to print: what a plan does, to whom, how it ends, and how to undo it by hand
+    #[arg(long, conflicts_with_all = ["verify", "output"])]
+    pub explain: bool,
     /// Check a run's journal, line by line, and say what is wrong with it
     #[arg(long)]
     pub verify: bool,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub policy: PolicyArgs,
     /// Form of what is printed
     #[arg(short, long, value_name = "FORM", default_value = "text")]
     pub output: Form,
@@ -397,6 +416,8 @@ pub struct SchemaArgs {
 pub enum SchemaKind {
     /// An experiment
     Experiment,
+    /// A policy
+    Policy,
 }
 
 /// `chaos completions`

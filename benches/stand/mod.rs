@@ -20,7 +20,7 @@ use chaos_gameday::clients::Clients;
 use chaos_gameday::faults::{self, FaultDriver};
 use chaos_gameday::journal::{Header, Journal};
 use chaos_gameday::metrics::{MetricSource, SourceSetup, Sources, WallClock};
-use chaos_gameday::model::approval::{Approval, ApprovalMode, Person};
+use chaos_gameday::model::approval::{ApprovalMode, Person, SealedApproval};
 use chaos_gameday::model::ids::{Digest, RunId};
 use chaos_gameday::model::secret::Secrets;
 use chaos_gameday::plan::{
@@ -250,27 +250,18 @@ pub fn admit(plan: Plan) -> Result<AdmittedPlan, Failure> {
     let policy = policy::built_in();
     let now = Clock::wall();
     let approval = approval(&stored, now)?;
+    let person = person();
     let by = Admission {
-        policy: &policy,
-        sandbox: None,
         approvals: &[approval],
-        now,
-        requester: &person(),
+        ..Admission::by(&policy, now, &person)
     };
     policy::admit(stored, by).map_err(|why| format!("not admitted: {why:?}").into())
 }
 
-fn approval(stored: &StoredPlan, now: Timestamp) -> Result<Approval, Failure> {
-    Ok(Approval {
-        format: 1,
-        plan: stored.id.clone(),
-        digest: stored.digest.clone(),
-        approver: person(),
-        mode: ApprovalMode::Typed,
-        approved_at: now,
-        expires_at: now.checked_add(SignedDuration::from_mins(10))?,
-        reason: None,
-    })
+fn approval(stored: &StoredPlan, now: Timestamp) -> Result<SealedApproval, Failure> {
+    let until = now.checked_add(SignedDuration::from_mins(10))?;
+    let answer = policy::answer(stored, &person(), ApprovalMode::Typed, [now, until]);
+    Ok(SealedApproval::seal(answer, None))
 }
 
 /// Who asks, and who says yes.

@@ -1,17 +1,20 @@
 //! `chaos approve`: a person at a terminal says yes to one plan, digest for digest.
 
+use std::path::Path;
+
 use jiff::SignedDuration;
 
 use super::Desk;
-use super::planning;
+use super::planning::{self, Judged};
+use super::policies;
 use crate::cli::ApproveArgs;
 use crate::error::Failure;
 use crate::exit::Exit;
-use crate::model::approval::{Approval, ApprovalMode};
+use crate::model::approval::{Approval, ApprovalMode, Nonce, SealedApproval};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Span;
 use crate::plan::StoredPlan;
-use crate::policy::{self, Policy};
+use crate::policy::{self, Moment, Policy};
 use crate::run::Clock;
 use crate::view::clock_time;
 use crate::view::plan as shown;
@@ -19,18 +22,28 @@ use crate::view::prompt::{self, Answer};
 
 pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> {
     let store = desk.store()?;
-    let (_, text) = store.load_plan(&args.plan)?;
+    let (_, text) = store.load_plan(args.plan.as_deref().unwrap_or_default())?;
     let stored = StoredPlan::from_text(&text)?;
-    let policy = policy::built_in();
-    let findings = planning::judge(&stored.plan, &policy, None);
+    let policy = policies::applying(desk, &args.policy, Path::new(&stored.plan.source.name))?;
+    let history = planning::history(desk)?;
+    let findings = planning::judge(
+        &stored.plan,
+        &Judged {
+            policy: &policy,
+            sandbox: None,
+            history: &history,
+            attendance: planning::attendance(desk),
+            moment: Moment::Planning,
+        },
+    );
     planning::undenied(&findings)?;
     shown::insist(&desk.printer, &stored, &findings);
-    let approval = ask(desk, &stored, &policy, args.valid_for, args.reason.clone())?;
-    store.save_approval(&approval)?;
+    let sealed = ask(desk, &stored, &policy, args.valid_for, args.reason.clone())?;
+    store.save_approval(&sealed)?;
     desk.printer.success(&format!(
         "approved {} until {}; next: chaos run {}",
         stored.id,
-        clock_time(approval.expires_at),
+        clock_time(sealed.approval.expires_at),
         stored.id
     ));
     Ok(Exit::Done)
@@ -43,8 +56,10 @@ pub(super) fn ask(
     policy: &Policy,
     valid_for: Option<Span>,
     reason: Option<String>,
-) -> Result<Approval, Failure> {
-    let most = policy.approval_counts_for;
+) -> Result<SealedApproval, Failure> {
+    let most = policy
+        .environment(&stored.plan.experiment.environment)
+        .map_or(Span::ZERO, |environment| environment.approval.expires_after);
     let valid_for = valid_for.unwrap_or(most);
     if valid_for == Span::ZERO || valid_for > most {
         return Err(Failure::Problem(
@@ -90,14 +105,17 @@ pub(super) fn ask(
     let now = Clock::wall();
     let length =
         SignedDuration::from_millis(i64::try_from(valid_for.as_millis()).unwrap_or(i64::MAX));
-    Ok(Approval {
-        format: 1,
-        plan: stored.id.clone(),
-        digest: stored.digest.clone(),
-        approver: desk.settings.person.clone(),
-        mode: ApprovalMode::Typed,
-        approved_at: now,
-        expires_at: now.checked_add(length).unwrap_or(now),
+    let until = now.checked_add(length).unwrap_or(now);
+    let answer = policy::answer(
+        stored,
+        &desk.settings.person,
+        ApprovalMode::Typed,
+        [now, until],
+    );
+    let approval = Approval {
+        nonce: Some(Nonce::of(rand::random())),
         reason,
-    })
+        ..answer
+    };
+    Ok(SealedApproval::seal(approval, None))
 }

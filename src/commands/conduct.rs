@@ -1,31 +1,30 @@
 //! From a locked plan to a settled run: approval, lock, journal, engine, last words. What `run` and
 //! `replay` share.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Desk;
-use super::approve;
+use super::admission;
+use super::locking;
 use super::planning::{self, Planned, source_setup};
+use super::preflight;
 use crate::cli::{ConductArgs, Form};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::faults::{self, FaultDriver};
-use crate::journal::{Header, Journal, Lock, Locks, RunFolder, Store};
+use crate::journal::{Header, Journal, RunFolder};
 use crate::metrics::Sources;
-use crate::model::approval::Approval;
 use crate::model::decision::Cause;
 use crate::model::ids::RunId;
 use crate::model::outcome::Outcome;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Span;
 use crate::plan::Plan;
-use crate::policy::{self, Admission, AdmittedPlan, OwnSandbox};
+use crate::policy::AdmittedPlan;
 use crate::run::{Clock, Gauge, Kit, Runner, Settlement, Timing};
 use crate::sandbox::Sandbox;
 use crate::session::{self, Executed, Keyboard, Screen, Stage};
-use crate::view::prompt::{self, Answer};
 use crate::view::{self, Shape};
 
 /// Less would call a platform stuck that is only busy.
@@ -82,9 +81,10 @@ pub(super) async fn conduct(
     let store = desk.store()?;
     let text = planned.stored.to_text()?;
     // Before anybody is asked: a yes to what cannot start would be a yes for nothing.
-    let _locks = lock(desk, &planned.stored.plan)?;
+    let _locks = locking::lock(desk, &planned.stored.plan)?;
     let own = conduct.sandbox.as_ref().map(planning::own);
-    let admitted = admit(desk, &store, planned, &conduct, own.as_ref())?;
+    let admitted = admission::admit(desk, &store, planned, &conduct, own.as_ref())?;
+    preflight::preflight(desk, admitted.plan(), conduct.clients).await?;
     let clock = Clock::start();
     let run = new_run_id(clock);
     let drivers = drivers(admitted.plan(), conduct.clients)?;
@@ -152,97 +152,6 @@ fn last_words(desk: &Desk, run: &RunId, settlement: &Settlement, form: Form) {
         let hint = "what was in place was undone and seen gone; please report the bug";
         desk.printer.error(&problem.hint(hint));
     }
-}
-
-/// The policy's last word, with a person asked where it wants one and there is one.
-fn admit(
-    desk: &Desk,
-    store: &Store,
-    planned: Planned,
-    conduct: &Conduct<'_>,
-    sandbox: Option<&OwnSandbox>,
-) -> Result<AdmittedPlan, Failure> {
-    planned.undenied()?;
-    let required = planned.needs_approval();
-    let Planned { stored, policy, .. } = planned;
-    let mut approvals = read_approvals(desk, store, &stored.id)?;
-    let now = Clock::wall();
-    let approved = approvals
-        .iter()
-        .any(|approval| approval.check(&stored.digest, now).is_ok());
-    // Where there were approvals and nobody can be asked for another, admission says what is wrong
-    // with the latest.
-    let asks = required && !approved && (desk.printer.has_person() || approvals.is_empty());
-    if asks {
-        let approval = approve::ask(desk, &stored, &policy, None, None)?;
-        store.save_approval(&approval)?;
-        approvals.push(approval);
-    } else if !required {
-        courtesy(desk, conduct.args)?;
-    }
-    let by = Admission {
-        policy: &policy,
-        sandbox,
-        approvals: &approvals,
-        now: Clock::wall(),
-        requester: &desk.settings.person,
-    };
-    Ok(policy::admit(stored, by)?)
-}
-
-fn read_approvals(
-    desk: &Desk,
-    store: &Store,
-    plan: &crate::model::ids::PlanId,
-) -> Result<Vec<Approval>, Failure> {
-    let found = store.approvals(plan)?;
-    for problem in &found.damaged {
-        desk.printer.warn(&problem.message);
-    }
-    Ok(found.readable)
-}
-
-/// Nobody has to approve, but a person who sits there is asked all the same.
-fn courtesy(desk: &Desk, args: &ConductArgs) -> Result<(), Failure> {
-    if args.yes || !desk.printer.has_person() {
-        return Ok(());
-    }
-    match prompt::confirm(&desk.printer, "run it now?", Answer::Yes)? {
-        Answer::Yes => Ok(()),
-        Answer::No => Err(Failure::Unapproved(
-            Problem::new(ProblemKind::Refused, "not run: you said no").hint("nothing was injected"),
-        )),
-    }
-}
-
-/// Two runs on one world cannot start, by whatever name they reach it and wherever their state is.
-fn lock(desk: &Desk, plan: &Plan) -> Result<Vec<Lock>, Failure> {
-    let folder = &desk.settings.lock_dir;
-    desk.printer.detail(&format!(
-        "locks are kept in {} ({})",
-        folder.value.display(),
-        folder.origin
-    ));
-    let locks = Locks::open(folder.value.clone())?;
-    let mut held: BTreeMap<String, Lock> = BTreeMap::new();
-    for world in plan.worlds() {
-        for name in world.lock_names() {
-            if held.contains_key(&name) {
-                continue;
-            }
-            let Some(lock) = locks.take(&name)? else {
-                return Err(Failure::Problem(
-                    Problem::new(
-                        ProblemKind::Conflict,
-                        format!("another run is under way on {}", world.endpoint),
-                    )
-                    .hint("wait for its end, or end it with Ctrl-C where it runs; `chaos runs` shows it, with `--state-dir` if it keeps its state elsewhere"),
-                ));
-            };
-            held.insert(name, lock);
-        }
-    }
-    Ok(held.into_values().collect())
 }
 
 fn drivers(plan: &Plan, clients: &Clients) -> Result<Vec<Arc<dyn FaultDriver>>, Failure> {

@@ -1,13 +1,17 @@
 //! Wiring only, one file a verb: settings, load, call, show.
 
+mod admission;
 mod approve;
 mod bug;
 mod completions;
 mod conduct;
 mod init;
+mod locking;
 mod man;
 mod plan;
 mod planning;
+mod policies;
+mod preflight;
 mod replay;
 mod report;
 mod run;
@@ -95,6 +99,7 @@ fn perform(desk: &Desk, command: Command) -> Result<Exit, Failure> {
         Command::Report(args) => report::report(desk, &args),
         Command::Runs(args) => runs::runs(desk, &args),
         Command::Show(args) => show::show(desk, &args),
+        Command::Policy(args) => policies::policy(desk, &args),
         Command::Sandbox(args) => on_a_runtime(sandbox::sandbox(desk, &args)),
         Command::Schema(args) => schema::schema(desk, &args),
         Command::Completions(args) => completions::completions(desk, &args),

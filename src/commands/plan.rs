@@ -2,6 +2,7 @@
 
 use super::Desk;
 use super::planning::{self, Draft, Look};
+use super::policies;
 use crate::cli::{PlanArgs, PlanForm};
 use crate::clients::Clients;
 use crate::error::Failure;
@@ -19,6 +20,7 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
     let clients = Clients::new()?;
     let draft = Draft {
         source: &source,
+        policy: policies::applying(desk, &args.policy, &args.file)?,
         variables,
         sandbox: None,
         replay_of: None,

@@ -9,6 +9,7 @@ use crate::cli::RehearsalArgs;
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::metrics::{SourceSetup, Sources, WallClock};
+use crate::model::history::History;
 use crate::model::ids::{Digest, RunId};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Span;
@@ -17,7 +18,7 @@ use crate::plan::{
     Variables, load_experiment, parse_flag, read_source, read_variable_file, rehearse, resolve,
     unusable_secrets,
 };
-use crate::policy::{self, Facts, Finding, OwnSandbox, Policy, Severity};
+use crate::policy::{self, Attendance, Facts, Finding, Moment, OwnSandbox, Policy, Severity};
 use crate::run::Clock;
 use crate::sandbox::Sandbox;
 
@@ -58,11 +59,11 @@ pub(super) fn undenied(findings: &[Finding]) -> Result<(), Failure> {
 /// in the document.
 fn admissible(
     plan: &Plan,
-    policy: &Policy,
+    facts: &Judged<'_>,
     draft: &Draft<'_>,
     spans: &Spans,
 ) -> Result<Vec<Finding>, Failure> {
-    let findings = judge(plan, policy, draft.sandbox);
+    let findings = judge(plan, facts);
     let denied: Vec<_> = findings
         .iter()
         .filter(|finding| finding.severity == Severity::Deny)
@@ -101,6 +102,7 @@ impl Look {
 /// Where a plan comes from.
 pub(super) struct Draft<'a> {
     pub(super) source: &'a Source,
+    pub(super) policy: Policy,
     pub(super) variables: Variables,
     pub(super) sandbox: Option<&'a OwnSandbox>,
     pub(super) replay_of: Option<RunId>,
@@ -114,7 +116,14 @@ pub(super) async fn make(
     draft: Draft<'_>,
 ) -> Result<Planned, Failure> {
     let loaded = load_experiment(draft.source, &draft.variables)?;
-    let policy = policy::built_in();
+    let history = history(desk)?;
+    let facts = Judged {
+        policy: &draft.policy,
+        sandbox: draft.sandbox,
+        history: &history,
+        attendance: attendance(desk),
+        moment: Moment::Planning,
+    };
     let source = DocumentSource {
         name: draft.source.name.clone(),
         text: draft.source.text.clone(),
@@ -123,7 +132,7 @@ pub(super) async fn make(
     let with = Resolution {
         requester: desk.settings.person.clone(),
         now: Clock::wall(),
-        policy: policy.identity(),
+        policy: draft.policy.identity(),
         replay_of: draft.replay_of.clone(),
     };
     let Loaded {
@@ -133,7 +142,7 @@ pub(super) async fn make(
     } = loaded;
     let unresolved = plan::draft(experiment, source, used, with);
     // What the document alone forbids is forbidden before anybody is asked anything.
-    admissible(&unresolved, &policy, &draft, &spans)?;
+    admissible(&unresolved, &facts, &draft, &spans)?;
     let missing = unusable_secrets(&unresolved.experiment.metrics, &desk.settings.secrets);
     if !missing.is_empty() {
         let error = DocumentError::at_places(draft.source, &spans, missing);
@@ -144,11 +153,11 @@ pub(super) async fn make(
         Look::Nowhere => plan,
         Look::Back(over) => rehearsed(desk, clients, plan, over).await?,
     };
-    let findings = admissible(&plan, &policy, &draft, &spans)?;
+    let findings = admissible(&plan, &facts, &draft, &spans)?;
     Ok(Planned {
         stored: StoredPlan::lock(plan)?,
         findings,
-        policy,
+        policy: draft.policy,
     })
 }
 
@@ -202,13 +211,38 @@ pub(super) fn source_setup(
     })
 }
 
+/// What a plan is judged by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Judged<'a> {
+    pub(super) policy: &'a Policy,
+    pub(super) sandbox: Option<&'a OwnSandbox>,
+    pub(super) history: &'a History,
+    pub(super) attendance: Attendance,
+    pub(super) moment: Moment,
+}
+
 /// What the policy says about a plan.
-pub(super) fn judge(plan: &Plan, policy: &Policy, sandbox: Option<&OwnSandbox>) -> Vec<Finding> {
+pub(super) fn judge(plan: &Plan, by: &Judged<'_>) -> Vec<Finding> {
     policy::evaluate(&Facts {
-        plan,
-        policy,
-        sandbox,
+        sandbox: by.sandbox,
+        history: by.history,
+        attendance: by.attendance,
+        moment: by.moment,
+        ..Facts::about(plan, by.policy)
     })
+}
+
+/// What was run before, as far as this state folder knows.
+pub(super) fn history(_desk: &Desk) -> Result<History, Failure> {
+    Ok(History::default())
+}
+
+/// Whether a person can be asked.
+pub(super) fn attendance(desk: &Desk) -> Attendance {
+    match desk.printer.has_person() {
+        true => Attendance::Person,
+        false => Attendance::Nobody,
+    }
 }
 
 /// The variables that were typed.

@@ -1,8 +1,11 @@
 //! `chaos replay`: the same faults as a new run, both side by side; or the recording played back.
 
+use std::path::Path;
+
 use super::Desk;
 use super::conduct::{self, Conduct, Conducted};
 use super::planning::{self, Draft, Look};
+use super::policies;
 use super::{report, run};
 use crate::cli::{Form, ReplayArgs};
 use crate::clients::Clients;
@@ -35,6 +38,7 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
     )?;
     let draft = Draft {
         source: &source,
+        policy: policies::applying(desk, &args.policy, Path::new(&source.name))?,
         variables,
         sandbox: own.as_ref(),
         replay_of: Some(entry.id.clone()),

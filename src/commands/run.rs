@@ -5,8 +5,9 @@ use std::path::Path;
 use super::Desk;
 use super::conduct::{self, Conduct};
 use super::planning::{self, Draft, Look, Planned};
+use super::policies;
 use super::replay;
-use crate::cli::{App, ConductArgs, Form, OwnSandboxArgs, RunArgs, VariableArgs};
+use crate::cli::{App, ConductArgs, Form, OwnSandboxArgs, PolicyArgs, RunArgs, VariableArgs};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
@@ -25,7 +26,7 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
     let sandbox = own_sandbox(&args.sandbox).await?;
     let own = sandbox.as_ref().map(planning::own);
     let planned = match named {
-        Some(plan) => approved(desk, &clients, &plan).await?,
+        Some(plan) => approved(desk, &clients, &plan, &args.policy).await?,
         None => {
             let source = planning::experiment(Path::new(&args.what))?;
             let variables = planning::variables(
@@ -35,6 +36,7 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
             )?;
             let draft = Draft {
                 source: &source,
+                policy: policies::applying(desk, &args.policy, Path::new(&args.what))?,
                 variables,
                 sandbox: own.as_ref(),
                 replay_of: None,
@@ -97,12 +99,18 @@ pub(super) fn present(
 }
 
 /// The plan as it was approved, if the world is still the one that it was made for.
-async fn approved(desk: &Desk, clients: &Clients, plan: &PlanId) -> Result<Planned, Failure> {
+async fn approved(
+    desk: &Desk,
+    clients: &Clients,
+    plan: &PlanId,
+    policy: &PolicyArgs,
+) -> Result<Planned, Failure> {
     let (_, text) = desk.store()?.load_plan(plan.as_str())?;
     let stored = StoredPlan::from_text(&text)?;
     let source = stored.plan.source.source();
     let draft = Draft {
         source: &source,
+        policy: policies::applying(desk, policy, Path::new(&source.name))?,
         variables: Variables::recorded(&stored.plan.variables),
         sandbox: None,
         replay_of: stored.plan.replay_of.clone(),
@@ -115,7 +123,7 @@ async fn approved(desk: &Desk, clients: &Clients, plan: &PlanId) -> Result<Plann
         return Err(Failure::Drift(drift));
     }
     Ok(Planned {
-        findings: planning::judge(&stored.plan, &now.policy, None),
+        findings: now.findings,
         stored,
         policy: now.policy,
     })

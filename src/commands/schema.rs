@@ -9,6 +9,7 @@ use crate::plan::experiment_schema;
 pub(super) fn schema(desk: &Desk, args: &SchemaArgs) -> Result<Exit, Failure> {
     let schema = match args.kind {
         SchemaKind::Experiment => experiment_schema(),
+        SchemaKind::Policy => serde_json::json!({}),
     };
     desk.printer.data(&format!("{schema:#}"));
     Ok(Exit::Done)

@@ -1,7 +1,10 @@
 //! `chaos show`: one plan with its approvals, or one run.
 
+use std::path::Path;
+
 use super::Desk;
-use super::planning;
+use super::planning::{self, Judged};
+use super::policies;
 use super::report;
 use crate::cli::{Form, ShowArgs};
 use crate::error::Failure;
@@ -9,7 +12,7 @@ use crate::exit::Exit;
 use crate::journal::{self, JournalEnd, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::StoredPlan;
-use crate::policy;
+use crate::policy::Moment;
 use crate::run::Clock;
 use crate::view::plan as shown;
 
@@ -51,7 +54,18 @@ fn show_plan(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
         desk.printer.data(text.trim_end());
         return Ok(Exit::Done);
     }
-    let findings = planning::judge(&stored.plan, &policy::built_in(), None);
+    let policy = policies::applying(desk, &args.policy, Path::new(&stored.plan.source.name))?;
+    let history = planning::history(desk)?;
+    let findings = planning::judge(
+        &stored.plan,
+        &Judged {
+            policy: &policy,
+            sandbox: None,
+            history: &history,
+            attendance: planning::attendance(desk),
+            moment: Moment::Planning,
+        },
+    );
     shown::show(&desk.printer, &stored, &findings);
     let approvals = store.approvals(&id)?;
     shown::show_approvals(&desk.printer, &stored, &approvals.readable, Clock::wall());

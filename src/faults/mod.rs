@@ -3,6 +3,7 @@
 //! Called by `plan` (prepare only), `run` (all of it) and whoever undoes what a journal says.
 
 mod chaos_mesh;
+mod dose;
 mod localstack;
 pub mod simulated;
 

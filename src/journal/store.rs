@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::disk::{self, Placed};
-use crate::model::approval::Approval;
+use crate::model::approval::SealedApproval;
 use crate::model::ids::{PlanId, RunId};
 use crate::model::problem::{Problem, ProblemKind};
 
@@ -52,7 +52,7 @@ impl RunEntry {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Approvals {
     /// Those that can be read, oldest first.
-    pub readable: Vec<Approval>,
+    pub readable: Vec<SealedApproval>,
     /// One problem for each that cannot.
     pub damaged: Vec<Problem>,
 }
@@ -139,10 +139,12 @@ impl Store {
     ///
     /// # Errors
     /// The disk says no.
-    pub fn save_approval(&self, approval: &Approval) -> Result<(), Problem> {
-        let folder = self.root.join("approvals").join(approval.plan.as_str());
-        let text = serde_json::to_vec_pretty(approval)
-            .expect("an approval has string keys and plain values only");
+    pub fn save_approval(&self, sealed: &SealedApproval) -> Result<(), Problem> {
+        let folder = self
+            .root
+            .join("approvals")
+            .join(sealed.approval.plan.as_str());
+        let text = sealed.to_text().into_bytes();
         let mut number = approval_numbers(&folder)?.last().map_or(1, |last| last + 1);
         while disk::place(&folder.join(format!("{number}.json")), &text)? == Placed::Taken {
             number += 1;
@@ -238,7 +240,7 @@ fn approval_numbers(folder: &Path) -> Result<Vec<u32>, Problem> {
     Ok(numbers)
 }
 
-fn read_approval(path: &Path, plan: &PlanId) -> Result<Approval, Problem> {
+fn read_approval(path: &Path, plan: &PlanId) -> Result<SealedApproval, Problem> {
     let damaged = |why: &str| {
         Problem::new(
             ProblemKind::Evidence,
@@ -246,12 +248,12 @@ fn read_approval(path: &Path, plan: &PlanId) -> Result<Approval, Problem> {
         )
         .hint(format!("approve once more: `chaos approve {plan}`"))
     };
-    let approval: Approval = serde_json::from_str(&disk::read_text(path)?)
-        .map_err(|why| damaged(&format!("it cannot be read: {why}")))?;
-    if approval.plan != *plan {
-        return Err(damaged(&format!("it is for {}", approval.plan)));
+    let sealed =
+        SealedApproval::from_text(&disk::read_text(path)?).map_err(|why| damaged(&why.message))?;
+    if sealed.approval.plan != *plan {
+        return Err(damaged(&format!("it is for {}", sealed.approval.plan)));
     }
-    Ok(approval)
+    Ok(sealed)
 }
 
 /// What an id may stand for.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::cluster::Cluster;
+use super::history::Dose;
 use super::ids::{Name, RunId};
 use super::request::WorldIdentity;
 use super::slo::Slo;
@@ -24,6 +26,9 @@ pub struct Brief {
     pub labels: BTreeMap<String, String>,
     /// The platforms, as they said who they are when planned.
     pub worlds: Vec<WorldIdentity>,
+    /// The cluster and namespace that it names, as they said who they are when planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Cluster>,
     /// The SLOs in document order.
     pub slos: Vec<Slo>,
     /// How long the baseline is watched.
@@ -53,4 +58,7 @@ pub struct StepBrief {
     pub blast_radius: String,
     /// How long the fault stays in.
     pub hold: Span,
+    /// Which faults in which doses; empty in an older journal, which does not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doses: Vec<Dose>,
 }

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::approval::{Approval, Person};
+use super::approval::{Approval, Person, Signature};
 use super::brief::Brief;
 use super::decision::Cause;
 use super::ids::{Digest, PlanId, RunId};
@@ -52,10 +52,13 @@ pub enum Event {
         /// The plan in short.
         brief: Box<Brief>,
     },
-    /// The approval that the run rests on.
+    /// An approval that the run rests on.
     Approved {
         /// It.
         approval: Box<Approval>,
+        /// The signature over it, and whose it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signature: Option<Box<Signature>>,
     },
     /// The run moved on.
     PhaseEntered {

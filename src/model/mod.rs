@@ -5,12 +5,15 @@
 
 pub mod approval;
 pub mod brief;
+pub mod cluster;
 pub mod decision;
 pub mod event;
+pub mod history;
 pub mod ids;
 pub mod judgement;
 pub mod localstack;
 pub mod outcome;
+pub mod pattern;
 pub mod phase;
 pub mod problem;
 pub mod rehearsal;

@@ -266,7 +266,7 @@ impl RunState {
                     brief: brief.clone(),
                 });
             }
-            Event::Approved { approval } => self.approval = Some((**approval).clone()),
+            Event::Approved { approval, .. } => self.approval = Some((**approval).clone()),
             Event::PhaseEntered { phase, step, .. } => self.enter(*phase, *step, at_ms),
             Event::Sampled {
                 slo,

@@ -162,6 +162,11 @@ impl Percent {
     /// The whole.
     pub const ALL: Self = Self(100.0);
 
+    /// The share that a number from 0 to 1 is, to a millionth; what lies outside is cut off.
+    pub fn of_ratio(ratio: f64) -> Self {
+        Self((ratio.clamp(0.0, 1.0) * 1e8).round() / 1e6)
+    }
+
     /// The share as a number from 0 to 1.
     pub fn as_ratio(self) -> f64 {
         self.0 / 100.0

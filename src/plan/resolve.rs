@@ -13,6 +13,8 @@ use crate::clients::Clients;
 use crate::faults::{self, Owner, Prepared};
 use crate::model::approval::Person;
 use crate::model::brief::{Brief, StepBrief};
+use crate::model::cluster::Cluster;
+use crate::model::history::Dose;
 use crate::model::ids::{Digest, Name, RunId};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::rehearsal::Rehearsal;
@@ -64,6 +66,9 @@ pub struct Plan {
     pub experiment: Experiment,
     /// The steps, resolved.
     pub steps: Vec<PlannedStep>,
+    /// The cluster and namespace that it names, as the API server says who they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Cluster>,
     /// The policy that it was checked against.
     pub policy: PolicyIdentity,
     /// The run whose faults it repeats.
@@ -128,6 +133,7 @@ pub fn draft(
         variables,
         experiment,
         steps: Vec::new(),
+        cluster: None,
         policy: with.policy,
         replay_of: with.replay_of,
         rehearsals: Vec::new(),
@@ -216,6 +222,7 @@ impl Plan {
             environment: self.experiment.environment.clone(),
             labels: self.experiment.labels.clone(),
             worlds: self.worlds(),
+            cluster: self.cluster.clone(),
             slos: self
                 .experiment
                 .slos
@@ -223,7 +230,11 @@ impl Plan {
                 .map(|gauged| gauged.slo.clone())
                 .collect(),
             baseline: self.experiment.baseline,
-            steps: self.holds().map(|(step, hold)| step.brief(hold)).collect(),
+            steps: self
+                .holds()
+                .zip(&self.experiment.steps)
+                .map(|((planned, hold), step)| planned.brief(hold, step.fault.doses()))
+                .collect(),
             recovery_within: self.experiment.recovery_within,
             variables: self
                 .variables
@@ -236,13 +247,14 @@ impl Plan {
 }
 
 impl PlannedStep {
-    fn brief(&self, hold: Span) -> StepBrief {
+    fn brief(&self, hold: Span, doses: Vec<Dose>) -> StepBrief {
         StepBrief {
             name: self.name.clone(),
             faults: self.prepared.summaries.clone(),
             targets: self.prepared.targets.clone(),
             blast_radius: self.prepared.blast_radius.clone(),
             hold,
+            doses,
         }
     }
 }

@@ -1,12 +1,16 @@
-//! From a plan, its findings and an approval to the only thing that a run takes.
+//! From a plan, its findings and its approvals to the only thing that a run takes.
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::built_in::Policy;
+use super::document::{ApprovalRules, Attendance, Moment, Policy};
 use super::finding::{Finding, Severity};
 use super::rules::{Facts, OwnSandbox, evaluate};
-use crate::model::approval::{Approval, ApprovalFlaw, ApprovalMode, Person};
-use crate::model::ids::{Digest, PlanId};
+use crate::model::approval::{
+    Approval, ApprovalFlaw, ApprovalMode, FORMAT, Nonce, Person, SealedApproval, Signature, Stage,
+    Verdict,
+};
+use crate::model::history::History;
+use crate::model::ids::{Digest, PlanId, RunId};
 use crate::plan::{Plan, StoredPlan};
 
 /// A plan that the policy admits and that is approved. Nothing else can be run, and `admit` is the
@@ -14,7 +18,16 @@ use crate::plan::{Plan, StoredPlan};
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdmittedPlan {
     stored: StoredPlan,
-    approval: Approval,
+    granted: Vec<Granted>,
+}
+
+/// An approval that counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Granted {
+    /// What was said.
+    pub approval: Approval,
+    /// The signature over it, with whose it was found to be.
+    pub signature: Option<Signature>,
 }
 
 impl AdmittedPlan {
@@ -33,9 +46,9 @@ impl AdmittedPlan {
         &self.stored.digest
     }
 
-    /// The approval that it rests on.
-    pub fn approval(&self) -> &Approval {
-        &self.approval
+    /// The approvals that it rests on; at least one.
+    pub fn granted(&self) -> &[Granted] {
+        &self.granted
     }
 }
 
@@ -62,12 +75,34 @@ pub struct Admission<'a> {
     pub policy: &'a Policy,
     /// The sandbox that this very process started, if it did.
     pub sandbox: Option<&'a OwnSandbox>,
-    /// What was approved.
-    pub approvals: &'a [Approval],
+    /// What was run before.
+    pub history: &'a History,
+    /// Whether a person is there.
+    pub attendance: Attendance,
+    /// What was said about the plan.
+    pub approvals: &'a [SealedApproval],
+    /// Approvals that a run rested on, each with that run.
+    pub used: &'a [(Nonce, RunId)],
     /// Now.
     pub now: Timestamp,
     /// Who asks.
     pub requester: &'a Person,
+}
+
+impl<'a> Admission<'a> {
+    /// By this policy alone: nothing was run before, a person is there, and nobody has said anything.
+    pub fn by(policy: &'a Policy, now: Timestamp, requester: &'a Person) -> Self {
+        Self {
+            policy,
+            sandbox: None,
+            history: History::none(),
+            attendance: Attendance::Person,
+            approvals: &[],
+            used: &[],
+            now,
+            requester,
+        }
+    }
 }
 
 /// Admits a plan, or says why not. The policy is asked again here, about this very plan, whatever was
@@ -82,9 +117,11 @@ pub fn admit(stored: StoredPlan, by: Admission<'_>) -> Result<AdmittedPlan, Refu
         });
     }
     let facts = Facts {
-        plan: &stored.plan,
-        policy: by.policy,
         sandbox: by.sandbox,
+        history: by.history,
+        moment: Moment::Running(by.now),
+        attendance: by.attendance,
+        ..Facts::about(&stored.plan, by.policy)
     };
     let (denied, other): (Vec<Finding>, Vec<Finding>) = evaluate(&facts)
         .into_iter()
@@ -95,46 +132,84 @@ pub fn admit(stored: StoredPlan, by: Admission<'_>) -> Result<AdmittedPlan, Refu
     let needs_person = other
         .iter()
         .any(|finding| finding.severity == Severity::Require);
-    let approval = match by
+    if !needs_person {
+        let granted = vec![not_needed(&stored, by.now, by.requester)];
+        return Ok(AdmittedPlan { stored, granted });
+    }
+    let rules = &by
+        .policy
+        .environment(&stored.plan.experiment.environment)
+        .ok_or(Refusal::Unapproved)?
+        .approval;
+    let granted: Vec<Granted> = by
         .approvals
         .iter()
-        .filter(|approval| approval.mode == ApprovalMode::Typed)
-        .filter(|approval| !counts_too_long(approval, by.policy))
-        .find(|approval| approval.check(&stored.digest, by.now).is_ok())
-    {
-        Some(approval) => approval.clone(),
-        None if !needs_person => not_needed(&stored, by.now, by.requester),
-        None => return Err(flaw_of(&stored, by)),
-    };
-    Ok(AdmittedPlan { stored, approval })
+        .filter(|sealed| sealed.approval.verdict == Verdict::Yes)
+        .filter(|sealed| sealed.approval.mode == ApprovalMode::Typed)
+        .filter(|sealed| !counts_too_long(&sealed.approval, rules))
+        .filter(|sealed| sealed.approval.check(&stored.digest, by.now).is_ok())
+        .map(|sealed| Granted {
+            approval: sealed.approval.clone(),
+            signature: None,
+        })
+        .collect();
+    if granted.is_empty() {
+        return Err(flaw_of(&stored, by, rules));
+    }
+    Ok(AdmittedPlan { stored, granted })
 }
 
-fn not_needed(stored: &StoredPlan, now: Timestamp, requester: &Person) -> Approval {
+fn not_needed(stored: &StoredPlan, now: Timestamp, requester: &Person) -> Granted {
+    let approval = answer(stored, requester, ApprovalMode::NotNeeded, [now, now]);
+    Granted {
+        approval: Approval {
+            reason: Some("the sandbox that this process started needs no approval".to_owned()),
+            ..approval
+        },
+        signature: None,
+    }
+}
+
+/// A plain yes to this plan by this person, from one moment until another, which has no nonce yet.
+pub fn answer(
+    stored: &StoredPlan,
+    approver: &Person,
+    mode: ApprovalMode,
+    [approved_at, expires_at]: [Timestamp; 2],
+) -> Approval {
     Approval {
-        format: 1,
+        format: FORMAT,
         plan: stored.id.clone(),
         digest: stored.digest.clone(),
-        approver: requester.clone(),
-        mode: ApprovalMode::NotNeeded,
-        approved_at: now,
-        expires_at: now,
-        reason: Some("the sandbox that this process started needs no approval".to_owned()),
+        policy: Some(stored.plan.policy.digest.clone()),
+        worlds: stored.plan.worlds(),
+        stage: Some(Stage::Run),
+        nonce: None,
+        requester: Some(stored.plan.requester.clone()),
+        approver: approver.clone(),
+        mode,
+        verdict: Verdict::Yes,
+        approved_at,
+        expires_at,
+        reason: None,
+        exceptions: Vec::new(),
     }
 }
 
 /// Whatever the file says, an approval counts no longer than the policy lets it.
-fn counts_too_long(approval: &Approval, policy: &Policy) -> bool {
+fn counts_too_long(approval: &Approval, rules: &ApprovalRules) -> bool {
     let counts_for = approval.expires_at.duration_since(approval.approved_at);
-    let most = policy.approval_counts_for.as_duration();
+    let most = rules.expires_after.as_duration();
     counts_for > SignedDuration::try_from(most).unwrap_or(SignedDuration::MAX)
 }
 
-fn flaw_of(stored: &StoredPlan, by: Admission<'_>) -> Refusal {
+fn flaw_of(stored: &StoredPlan, by: Admission<'_>, rules: &ApprovalRules) -> Refusal {
     let latest = by
         .approvals
         .iter()
+        .map(|sealed| &sealed.approval)
         .max_by_key(|approval| approval.approved_at);
-    if latest.is_some_and(|latest| counts_too_long(latest, by.policy)) {
+    if latest.is_some_and(|latest| counts_too_long(latest, rules)) {
         return Refusal::VoidApproval(ApprovalFlaw::TooLong);
     }
     match latest.map(|approval| approval.check(&stored.digest, by.now)) {

@@ -1,59 +1,89 @@
-//! The strict policy that applies where no other is given: local endpoints only.
+//! The strict policy that applies where no other is given: this machine only.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
-use crate::model::ids::Digest;
-use crate::model::units::Span;
-use crate::plan::PolicyIdentity;
+use super::document::{
+    ApprovalNeed, ApprovalRules, BlastRadius, Environment, HostPattern, KubernetesProof, Limits,
+    LocalStackProof, Permission, Policy, Production, Proof, RequiredPresence,
+};
+use crate::model::pattern::Pattern;
+use crate::model::units::{Percent, Span};
 
-/// The figures and names that the rules go by.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Policy {
-    /// Its name, as a plan records it.
-    pub name: String,
-    /// Environments that an experiment may name.
-    pub environments: Vec<String>,
-    /// Words that smell of production, wherever they stand as a word.
-    pub production_words: Vec<String>,
-    /// The longest hold of a step.
-    pub longest_hold: Span,
-    /// The longest injected latency: slow and hung must be told apart.
-    pub longest_latency: Span,
-    /// How many rollback SLOs an experiment needs.
-    pub least_gates: usize,
-    /// The shortest baseline.
-    pub shortest_baseline: Span,
-    /// The most requests a second that the traffic generator may send.
-    pub highest_traffic_rate: f64,
-    /// For how long an approval counts.
-    pub approval_counts_for: Span,
-}
+/// The name of the built-in policy.
+pub const BUILT_IN: &str = "built-in";
 
 /// The built-in policy.
 pub fn built_in() -> Policy {
+    let environments = ["local", "sandbox"].map(|name| (name.to_owned(), this_machine()));
     Policy {
-        name: "built-in".to_owned(),
-        environments: ["local", "sandbox"].map(str::to_owned).to_vec(),
-        production_words: ["prod", "production", "prd", "live"]
-            .map(str::to_owned)
-            .to_vec(),
-        longest_hold: Span::from_secs(15 * 60),
-        longest_latency: Span::from_secs(30),
-        least_gates: 1,
-        shortest_baseline: Span::from_secs(1),
-        highest_traffic_rate: 1_000.0,
-        approval_counts_for: Span::from_secs(30 * 60),
+        name: BUILT_IN.to_owned(),
+        environments: environments.into_iter().collect(),
+        production: Production {
+            words: ["prod", "production", "prd", "live"]
+                .map(str::to_owned)
+                .to_vec(),
+            ..Production::default()
+        },
+        protected_namespaces: patterns(&["kube-system", "kube-public", "kube-node-lease"]),
+        denied_hosts: Vec::new(),
+        environment_variables: Vec::new(),
+        secret_hosts: BTreeMap::new(),
     }
 }
 
-impl Policy {
-    /// Name and digest, as a plan records them.
-    pub fn identity(&self) -> PolicyIdentity {
-        let figures = serde_json::to_value(self).unwrap_or_default().to_string();
-        PolicyIdentity {
-            name: self.name.clone(),
-            digest: Digest::of(figures.as_bytes()),
-        }
+/// What applies to an environment of which a policy says nothing but its name.
+pub(super) fn defaults() -> Environment {
+    Environment {
+        proof: Proof::default(),
+        traffic_hosts: vec![HostPattern::Loopback],
+        approval: ApprovalRules {
+            mode: ApprovalNeed::Confirm,
+            count: 1,
+            approvers: Vec::new(),
+            requester: Permission::Allowed,
+            expires_after: Span::from_secs(30 * 60),
+            reuse: Permission::Allowed,
+            signers: None,
+            presence: RequiredPresence::None,
+        },
+        limits: Limits {
+            longest_hold: Span::from_secs(15 * 60),
+            longest_latency: Span::from_secs(30),
+            shortest_baseline: Span::from_secs(1),
+            highest_traffic_rate: 1_000.0,
+            least_gates: 1,
+        },
+        blast_radius: BlastRadius {
+            ceiling: "100%".parse::<Percent>().expect("a percentage"),
+            ladder: Vec::new(),
+            not_older_than: Span::from_secs(30 * 24 * 3_600),
+        },
+        same_dose_at_most: None,
+        windows: Vec::new(),
+        freezes: Vec::new(),
+        unattended: Permission::Allowed,
     }
+}
+
+/// Contexts that local clusters are given by what makes them, with the API server on this machine.
+fn this_machine() -> Environment {
+    Environment {
+        proof: Proof {
+            kubernetes: Some(KubernetesProof {
+                contexts: patterns(&["kind-*", "minikube", "k3d-*", "docker-desktop"]),
+                api_hosts: vec![HostPattern::Loopback],
+                ..KubernetesProof::default()
+            }),
+            localstack: Some(LocalStackProof {
+                hosts: vec![HostPattern::Loopback],
+            }),
+        },
+        ..defaults()
+    }
+}
+
+fn patterns(all: &[&str]) -> Vec<Pattern> {
+    all.iter()
+        .map(|text| text.parse().expect("a pattern"))
+        .collect()
 }

@@ -5,10 +5,17 @@
 
 mod admit;
 mod built_in;
+mod document;
 mod finding;
+mod hosts;
 mod rules;
 
-pub use admit::{Admission, AdmittedPlan, Refusal, admit};
-pub use built_in::{Policy, built_in};
+pub use admit::{Admission, AdmittedPlan, Granted, Refusal, admit, answer};
+pub use built_in::{BUILT_IN, built_in};
+pub use document::{
+    ApprovalNeed, ApprovalRules, Attendance, BlastRadius, DayOfWeek, Environment, Freeze,
+    HostPattern, KubernetesProof, Limits, LocalStackProof, Moment, Permission, Policy, Production,
+    Proof, RequiredPresence, SignersFile, Window,
+};
 pub use finding::{Finding, Severity};
 pub use rules::{Facts, OwnSandbox, RULES, Rule, evaluate};

@@ -29,7 +29,7 @@ fn words(before: &RunState, at_ms: u64, event: &Event) -> Option<(MomentKind, St
         Event::RunStarted { requester, .. } => {
             (MomentKind::Run, format!("{requester} started the run"))
         }
-        Event::Approved { approval } => approved(approval),
+        Event::Approved { approval, .. } => approved(approval),
         Event::PhaseEntered { phase, step, .. } => entered(*phase, step.map(step_name))?,
         Event::Sampled {
             slo,
@@ -110,7 +110,7 @@ fn noted(text: &str, by: Option<&Person>) -> String {
 fn approved(approval: &Approval) -> (MomentKind, String) {
     match approval.mode {
         ApprovalMode::NotNeeded => (MomentKind::Run, "no approval was needed".to_owned()),
-        ApprovalMode::Typed => {
+        ApprovalMode::Typed | ApprovalMode::Signed => {
             let what = format!("it rests on the approval of {}", approval.approver);
             (MomentKind::Person, what)
         }

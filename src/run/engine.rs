@@ -192,11 +192,16 @@ impl Engine {
             requester: runner.requester.clone(),
             brief: Box::new(runner.brief.clone()),
         };
-        let approved = Event::Approved {
-            approval: Box::new(runner.plan.approval().clone()),
-        };
+        let granted = runner.plan.granted().iter();
+        let approvals = granted.map(|granted| Event::Approved {
+            approval: Box::new(granted.approval.clone()),
+            signature: granted.signature.clone().map(Box::new),
+        });
+        let approvals: Vec<Event> = approvals.collect();
         self.record(started);
-        self.record(approved);
+        for approval in approvals {
+            self.record(approval);
+        }
     }
 
     async fn start_sources(&mut self) {

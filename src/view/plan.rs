@@ -11,7 +11,7 @@ use super::sanitise::sanitise;
 use super::setup::Stream;
 use super::text::{clock_time, columns, left};
 use super::theme::{Colour, Glyphs, Tone};
-use crate::model::approval::{Approval, ApprovalFlaw};
+use crate::model::approval::{ApprovalFlaw, SealedApproval};
 use crate::model::request::Request;
 use crate::model::units::Span;
 use crate::plan::{Difference, PlannedStep, StoredPlan};
@@ -74,10 +74,10 @@ pub fn insist_findings(printer: &Printer, findings: &[Finding]) {
 pub fn show_approvals(
     printer: &Printer,
     stored: &StoredPlan,
-    approvals: &[Approval],
+    approvals: &[SealedApproval],
     now: Timestamp,
 ) {
-    for approval in approvals {
+    for SealedApproval { approval, .. } in approvals {
         let standing = match approval.check(&stored.digest, now) {
             Ok(()) => "counts",
             Err(ApprovalFlaw::Expired) => "expired",

@@ -56,7 +56,7 @@ pub fn tell(event: &Event, state: &RunState) -> Telling {
     let strong = |text: String| Telling::new(Weight::Normal, Tone::Strong, text);
     match event {
         Event::RunStarted { .. } => normal(started(state)),
-        Event::Approved { approval } => normal(approved(approval)),
+        Event::Approved { approval, .. } => normal(approved(approval)),
         Event::PhaseEntered { phase, .. } => {
             // Between is over at once, unless the run waits there for a person, which is a phase.
             let weight = if *phase == Phase::Between {
@@ -182,7 +182,7 @@ fn started(state: &RunState) -> String {
 fn approved(approval: &Approval) -> String {
     match approval.mode {
         ApprovalMode::NotNeeded => "no approval needed, says the policy".to_owned(),
-        ApprovalMode::Typed => format!(
+        ApprovalMode::Typed | ApprovalMode::Signed => format!(
             "approved by {} until {}",
             approval.approver,
             approval.expires_at.strftime("%Y-%m-%d %H:%M:%SZ")

@@ -16,8 +16,9 @@ mod secrets;
 mod signals;
 mod terminal;
 
-use chaos_gameday::model::approval::{Approval, ApprovalMode, Person};
+use chaos_gameday::model::approval::{Approval, ApprovalMode, Person, SealedApproval};
 use chaos_gameday::plan::StoredPlan;
+use chaos_gameday::policy;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
@@ -181,29 +182,29 @@ recovery: {within: 30s}
     reason = "the process that judges the approval goes by the wall clock"
 )]
 fn approval(place: &Place, plan: &str, seconds: i64) -> Approval {
-    let (id, text) = place.store().load_plan(plan).unwrap();
+    let (_, text) = place.store().load_plan(plan).unwrap();
     let stored = StoredPlan::from_text(&text).unwrap();
     let now = Timestamp::now();
-    Approval {
-        format: 1,
-        plan: id,
-        digest: stored.digest,
-        approver: Person {
-            user: "tester".to_owned(),
-            host: "here".to_owned(),
-        },
-        mode: ApprovalMode::Typed,
-        approved_at: now - SignedDuration::from_mins(20),
-        expires_at: now + SignedDuration::from_secs(seconds),
-        reason: None,
-    }
+    let tester = Person {
+        user: "tester".to_owned(),
+        host: "here".to_owned(),
+    };
+    let from = now - SignedDuration::from_mins(20);
+    let until = now + SignedDuration::from_secs(seconds);
+    policy::answer(&stored, &tester, ApprovalMode::Typed, [from, until])
 }
 
 /// Writes the file that `chaos approve` writes. Most tests are about what comes after it; those of
 /// `terminal` type the name.
 pub(crate) fn approve(place: &Place, plan: &str) {
     let approval = approval(place, plan, 600);
-    place.store().save_approval(&approval).unwrap();
+    keep(place, approval);
+}
+
+/// Keeps an approval as `chaos approve` does.
+fn keep(place: &Place, approval: Approval) {
+    let sealed = SealedApproval::seal(approval, None);
+    place.store().save_approval(&sealed).unwrap();
 }
 
 /// How many approvals of a plan are kept.

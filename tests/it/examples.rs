@@ -70,9 +70,11 @@ async fn findings(file: &str, bench: &Bench, own: Option<&OwnSandbox>) -> Vec<Fi
     )
     .await;
     evaluate(&Facts {
-        plan: &plan.unwrap_or_else(|problem| panic!("{file}: {problem:?}")),
-        policy: &policy,
         sandbox: own,
+        ..Facts::about(
+            &plan.unwrap_or_else(|problem| panic!("{file}: {problem:?}")),
+            &policy,
+        )
     })
 }
 

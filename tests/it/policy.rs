@@ -5,7 +5,7 @@ use chaos_gameday::metrics::{
     Access, Auth, BearerToken, CommandMetric, Metric, PrometheusSpec, ScrapeSpec, ScrapeTarget,
     TrafficSpec,
 };
-use chaos_gameday::model::approval::{Approval, ApprovalFlaw, ApprovalMode};
+use chaos_gameday::model::approval::{Approval, ApprovalFlaw, ApprovalMode, SealedApproval};
 use chaos_gameday::model::ids::Digest;
 use chaos_gameday::model::secret::SecretText;
 use chaos_gameday::model::slo::Reaction;
@@ -92,9 +92,8 @@ fn own_sandbox() -> OwnSandbox {
 fn findings(plan: &Plan, sandbox: Option<&OwnSandbox>) -> Vec<String> {
     let policy = policy::built_in();
     let facts = Facts {
-        plan,
-        policy: &policy,
         sandbox,
+        ..Facts::about(plan, &policy)
     };
     policy::evaluate(&facts)
         .into_iter()
@@ -362,16 +361,8 @@ fn at(text: &str) -> Timestamp {
 }
 
 fn approval(stored: &StoredPlan) -> Approval {
-    Approval {
-        format: 1,
-        plan: stored.id.clone(),
-        digest: stored.digest.clone(),
-        approver: person_at_desk(),
-        mode: ApprovalMode::Typed,
-        approved_at: at("2026-01-01T10:00:00Z"),
-        expires_at: at("2026-01-01T10:30:00Z"),
-        reason: None,
-    }
+    let times = [at("2026-01-01T10:00:00Z"), at("2026-01-01T10:30:00Z")];
+    policy::answer(stored, &person_at_desk(), ApprovalMode::Typed, times)
 }
 
 /// Why the plan is not admitted at noon of that day's 10:10, or nothing.
@@ -387,12 +378,13 @@ fn admitted(
     sandbox: Option<&OwnSandbox>,
     approvals: &[Approval],
 ) -> Result<AdmittedPlan, Refusal> {
+    let sealed = approvals.iter().cloned();
+    let sealed: Vec<_> = sealed.map(|one| SealedApproval::seal(one, None)).collect();
+    let (policy, person) = (policy::built_in(), person_at_desk());
     let by = Admission {
-        policy: &policy::built_in(),
         sandbox,
-        approvals,
-        now: at("2026-01-01T10:10:00Z"),
-        requester: &person_at_desk(),
+        approvals: &sealed,
+        ..Admission::by(&policy, at("2026-01-01T10:10:00Z"), &person)
     };
     policy::admit(stored, by)
 }

@@ -165,7 +165,7 @@ fn a_run_that_ended_before_any_fault_says_that_none_was_in() {
 fn a_report_without_an_approval_says_that_none_was_needed() {
     let mut records = Story::held().records();
     for record in &mut records {
-        if let Event::Approved { approval } = &mut record.event {
+        if let Event::Approved { approval, .. } = &mut record.event {
             approval.mode = ApprovalMode::NotNeeded;
         }
     }

@@ -23,5 +23,6 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
         message: format!("environment `{environment}` wants a person's approval{because}"),
         way_out: "`chaos approve PLAN` at a terminal; only a run that touches nothing but its own sandbox needs none"
             .to_owned(),
+        exception: None,
     }]
 }

@@ -4,10 +4,16 @@ use super::{Facts, Found};
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     let named = &facts.plan.experiment.environment;
-    if facts.policy.environments.contains(named) {
+    if facts.environment().is_some() {
         return Vec::new();
     }
-    let known = facts.policy.environments.join("`, `");
+    let known = facts
+        .policy
+        .environments
+        .keys()
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("`, `");
     vec![Found::deny(
         "environment",
         format!(

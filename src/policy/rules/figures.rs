@@ -5,46 +5,49 @@ use crate::faults::Fault;
 use crate::model::units::Span;
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
-    let (experiment, policy) = (&facts.plan.experiment, facts.policy);
+    let Some(environment) = facts.environment() else {
+        return Vec::new();
+    };
+    let (experiment, limits) = (&facts.plan.experiment, &environment.limits);
     let mut found = Vec::new();
     for (index, step) in experiment.steps.iter().enumerate() {
-        if step.hold > policy.longest_hold {
+        if step.hold > limits.longest_hold {
             found.push(too_long(
                 format!("steps[{index}].hold"),
                 "a hold",
                 step.hold,
-                policy.longest_hold,
+                limits.longest_hold,
             ));
         }
         if let Some(latency) = latency_of(&step.fault)
-            && latency > policy.longest_latency
+            && latency > limits.longest_latency
         {
             found.push(too_long(
                 format!("steps[{index}].fault.localstack.latency"),
                 "a latency",
                 latency,
-                policy.longest_latency,
+                limits.longest_latency,
             ));
         }
     }
-    if experiment.baseline < policy.shortest_baseline {
+    if experiment.baseline < limits.shortest_baseline {
         found.push(Found::deny(
             "baseline.for",
             format!(
                 "a baseline of {} is shorter than {}",
-                experiment.baseline, policy.shortest_baseline
+                experiment.baseline, limits.shortest_baseline
             ),
             "without a baseline nobody knows whether the fault did it; watch for longer",
         ));
     }
     if let Some(spec) = &experiment.metrics.traffic
-        && spec.rate > policy.highest_traffic_rate
+        && spec.rate > limits.highest_traffic_rate
     {
         found.push(Found::deny(
             "metrics.traffic.rate",
             format!(
                 "{} requests a second are more than {}",
-                spec.rate, policy.highest_traffic_rate
+                spec.rate, limits.highest_traffic_rate
             ),
             "send less; a game day is no load test",
         ));

@@ -27,6 +27,7 @@ fn too_rare(facts: &Facts<'_>) -> Vec<Found> {
                 gauged.slo.name, gauged.slo.every
             ),
             way_out: "read it more often, or hold longer: unread, the run cannot judge".to_owned(),
+            exception: None,
         })
         .collect()
 }
@@ -48,6 +49,7 @@ fn too_patient(facts: &Facts<'_>) -> Vec<Found> {
                 gauged.slo.name, gauged.slo.patience
             ),
             way_out: "hold longer, or give it less patience".to_owned(),
+            exception: None,
         })
         .collect()
 }
@@ -55,14 +57,17 @@ fn too_patient(facts: &Facts<'_>) -> Vec<Found> {
 fn too_few(facts: &Facts<'_>) -> Vec<Found> {
     let slos = &facts.plan.experiment.slos;
     let gates = slos.iter().filter(|gauged| gauged.slo.is_gate()).count();
-    if gates >= facts.policy.least_gates {
+    let least = facts
+        .environment()
+        .map_or(0, |environment| environment.limits.least_gates);
+    if gates >= least {
         return Vec::new();
     }
     vec![Found::deny(
         "slos",
         format!(
-            "{gates} SLOs can end the run, policy `{}` wants at least {}",
-            facts.policy.name, facts.policy.least_gates
+            "{gates} SLOs can end the run, policy `{}` wants at least {least}",
+            facts.policy.name
         ),
         "give an SLO `onBreach: rollback`",
     )]

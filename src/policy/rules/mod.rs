@@ -10,9 +10,11 @@ mod own_sandbox;
 mod production;
 mod rehearsal;
 
-use super::built_in::Policy;
+use super::document::{Attendance, Environment, Moment, Policy};
 use super::finding::{Finding, Severity};
 use crate::metrics::Metric;
+use crate::model::approval::Exception;
+use crate::model::history::History;
 use crate::plan::Plan;
 
 /// What a rule may look at.
@@ -24,6 +26,32 @@ pub struct Facts<'a> {
     pub policy: &'a Policy,
     /// The sandbox that this very process started, if it did.
     pub sandbox: Option<&'a OwnSandbox>,
+    /// What was run before.
+    pub history: &'a History,
+    /// At which moment the policy is asked.
+    pub moment: Moment,
+    /// Whether a person is there to be asked.
+    pub attendance: Attendance,
+}
+
+impl<'a> Facts<'a> {
+    /// A plan that was just made, by a person, where nothing was run before.
+    pub fn about(plan: &'a Plan, policy: &'a Policy) -> Self {
+        Self {
+            plan,
+            policy,
+            sandbox: None,
+            history: History::none(),
+            moment: Moment::Planning,
+            attendance: Attendance::Person,
+        }
+    }
+
+    /// What the policy says about the plan's environment; `None`: it does not know it, which the rule
+    /// `environment` denies.
+    fn environment(&self) -> Option<&'a Environment> {
+        self.policy.environment(&self.plan.experiment.environment)
+    }
 }
 
 /// A sandbox that this very process started; nobody else can be hurt in it.
@@ -112,6 +140,7 @@ struct Found {
     place: String,
     message: String,
     way_out: String,
+    exception: Option<Exception>,
 }
 
 impl Found {
@@ -125,6 +154,7 @@ impl Found {
             place: place.into(),
             message: message.into(),
             way_out: way_out.into(),
+            exception: None,
         }
     }
 
@@ -200,6 +230,7 @@ pub fn evaluate(facts: &Facts<'_>) -> Vec<Finding> {
                 place: found.place,
                 message: found.message,
                 way_out: found.way_out,
+                exception: found.exception,
             })
         })
         .collect()

@@ -31,7 +31,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     places
         .into_iter()
         .filter_map(|(place, text)| {
-            let word = smell(&text, &facts.policy.production_words)?;
+            let word = smell(&text, &facts.policy.production.words)?;
             Some(Found::deny(
                 place,
                 format!("`{text}` smells of production (`{word}`)"),

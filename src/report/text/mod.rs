@@ -131,7 +131,7 @@ fn run_part(page: &mut Page, run: &RunFacts) {
 fn approval_words(approval: &Approval) -> (&'static str, String) {
     let (label, mut words) = match approval.mode {
         ApprovalMode::NotNeeded => ("Approval", "no approval was needed".to_owned()),
-        ApprovalMode::Typed => {
+        ApprovalMode::Typed | ApprovalMode::Signed => {
             let words = format!(
                 "by {} at a terminal, {}, until {}",
                 approval.approver,

@@ -1,6 +1,6 @@
 //! What counts as a yes to a plan, and what makes one void.
 
-use super::{Scene, approval, approvals, approve};
+use super::{Scene, approval, approvals, approve, keep};
 use crate::support::process::names_in;
 use crate::support::pty::{self, Terminal};
 
@@ -41,7 +41,7 @@ async fn an_approval_that_expired_or_is_for_another_digest_does_not_count() {
         let scene = Scene::new().await;
         let plan = scene.plan(&[]).await;
         let past = approval(&scene.place, &plan, -1);
-        scene.place.store().save_approval(&past).unwrap();
+        keep(&scene.place, past);
         let ended = scene.place.chaos(&["run", &plan]).await;
         ended.exits(4).tells("the approval has expired");
         assert_eq!(scene.localstack.writes(), Vec::<String>::new());
@@ -51,7 +51,7 @@ async fn an_approval_that_expired_or_is_for_another_digest_does_not_count() {
         let plan = scene.plan(&[]).await;
         let mut other = approval(&scene.place, &plan, 600);
         other.digest = chaos_gameday::model::ids::Digest::of(b"another plan");
-        scene.place.store().save_approval(&other).unwrap();
+        keep(&scene.place, other);
         let ended = scene.place.chaos(&["run", &plan]).await;
         ended.exits(4).tells("another version of this plan");
         assert_eq!(scene.localstack.writes(), Vec::<String>::new());
@@ -124,7 +124,7 @@ async fn a_later_approval_counts_where_an_earlier_one_expired() {
     let scene = Scene::new().await;
     let plan = scene.plan(&[]).await;
     let past = approval(&scene.place, &plan, -1);
-    scene.place.store().save_approval(&past).unwrap();
+    keep(&scene.place, past);
     approve(&scene.place, &plan);
     let folder = scene.place.state().join("approvals").join(&plan);
     assert_eq!(names_in(&folder), ["1.json", "2.json"]);

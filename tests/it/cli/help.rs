@@ -5,7 +5,7 @@ use clap::CommandFactory as _;
 
 use crate::support::process::{Place, names_in};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "init",
     "plan",
     "approve",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 12] = [
     "report",
     "runs",
     "show",
+    "policy",
     "sandbox",
     "schema",
     "completions",
@@ -139,7 +140,8 @@ async fn man_pages_are_printed_or_written_one_for_each_command() {
         .iter()
         .map(|name| format!("chaos-{name}.1"))
         .collect();
-    expected.extend(["chaos.1".to_owned(), "chaos-sandbox-status.1".to_owned()]);
+    expected
+        .extend(["chaos.1", "chaos-policy-check.1", "chaos-sandbox-status.1"].map(str::to_owned));
     expected.sort();
     assert_eq!(names_in(&place.path("pages")), expected);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use chaos_gameday::journal::{RunEntry, Store};
-use chaos_gameday::model::approval::{Approval, ApprovalMode, Person};
+use chaos_gameday::model::approval::{Approval, ApprovalMode, Person, SealedApproval, Verdict};
 use chaos_gameday::model::ids::{Digest, PlanId, RunId};
 use chaos_gameday::model::problem::{Problem, ProblemKind};
 
@@ -27,20 +27,28 @@ fn run(id: &str) -> RunId {
     id.parse().expect("a valid run id")
 }
 
-fn approval(plan: &PlanId, reason: &str) -> Approval {
-    Approval {
-        format: 1,
+fn approval(plan: &PlanId, reason: &str) -> SealedApproval {
+    let approval = Approval {
+        format: 2,
         plan: plan.clone(),
         digest: Digest::of(b"plan"),
         approver: Person {
             user: "ada".to_owned(),
             host: "workbench".to_owned(),
         },
+        policy: None,
+        worlds: Vec::new(),
+        stage: None,
+        nonce: None,
+        requester: None,
         mode: ApprovalMode::Typed,
+        verdict: Verdict::Yes,
         approved_at: "2026-03-14T09:29:41Z".parse().expect("a valid time"),
         expires_at: "2026-03-14T10:29:41Z".parse().expect("a valid time"),
         reason: Some(reason.to_owned()),
-    }
+        exceptions: Vec::new(),
+    };
+    SealedApproval::seal(approval, None)
 }
 
 fn invalid(message: &str, hint: &str) -> Problem {
@@ -155,7 +163,7 @@ fn approvals_are_kept_side_by_side_and_damaged_ones_are_named() {
     }
     let approvals = folder.path().join("state/chaos/approvals/p-0a1b");
     fs::write(approvals.join("3.json"), "{\"format\":1").expect("space");
-    let foreign = serde_json::to_string(&approval(&plan("p-ffff"), "moved here")).expect("JSON");
+    let foreign = approval(&plan("p-ffff"), "moved here").to_text();
     fs::write(approvals.join("4.json"), foreign).expect("space");
     store.save_approval(&approval(&id, "last")).expect("space");
     let found = store.approvals(&id).expect("a readable folder");
@@ -177,7 +185,7 @@ fn approvals_are_kept_side_by_side_and_damaged_ones_are_named() {
         [
             named(
                 3,
-                "it cannot be read: EOF while parsing an object at line 1 column 11"
+                "this is no approval: EOF while parsing an object at line 1 column 11"
             ),
             named(4, "it is for p-ffff"),
         ]

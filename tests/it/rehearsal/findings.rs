@@ -11,11 +11,8 @@ use super::{gate, late, now, plan, quiet, read, span, value};
 
 /// `severity place: message` of every finding of the rule.
 fn findings(plan: &Plan) -> Vec<String> {
-    let facts = Facts {
-        plan,
-        policy: &policy::built_in(),
-        sandbox: None,
-    };
+    let policy = policy::built_in();
+    let facts = Facts::about(plan, &policy);
     policy::evaluate(&facts)
         .into_iter()
         .filter(|found| found.rule == "rehearsal")
@@ -369,11 +366,8 @@ async fn what_runs_of_ours_broke_is_not_put_down_to_the_slo() {
     let mut plan = plan(vec![(gate("2s"), rehearsal)]).await;
     let ids = ["r-20261130-165251-886cx", "r-20261130-160000-000aa"];
     plan.runs_in_past = ids.map(|id| id.parse().expect("an id")).to_vec();
-    let facts = Facts {
-        plan: &plan,
-        policy: &policy::built_in(),
-        sandbox: None,
-    };
+    let policy = policy::built_in();
+    let facts = Facts::about(&plan, &policy);
     let found = policy::evaluate(&facts).into_iter();
     let found: Vec<_> = found.filter(|one| one.rule == "rehearsal").collect();
     let told: Vec<_> = found.iter().map(|one| one.message.as_str()).collect();
@@ -390,11 +384,8 @@ async fn the_way_to_data_fits_what_is_read() {
     let way_out = async |metric: Metric| {
         let mut plan = plan(vec![(gate("2s"), now(no_data()))]).await;
         plan.experiment.slos[0].metric = metric;
-        let facts = Facts {
-            plan: &plan,
-            policy: &policy::built_in(),
-            sandbox: None,
-        };
+        let policy = policy::built_in();
+        let facts = Facts::about(&plan, &policy);
         let found = policy::evaluate(&facts).into_iter();
         let mut found = found.filter(|found| found.rule == "rehearsal");
         found.next().expect("a finding").way_out

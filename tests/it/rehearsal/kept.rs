@@ -1,6 +1,6 @@
 //! The rehearsal in a stored plan: part of what is approved, and no part of what may drift.
 
-use chaos_gameday::model::approval::{Approval, ApprovalMode};
+use chaos_gameday::model::approval::{ApprovalMode, SealedApproval};
 use chaos_gameday::model::rehearsal::{Now, Rehearsal};
 use chaos_gameday::plan::{Plan, StoredPlan, differences};
 use chaos_gameday::policy::{self, Admission, Refusal};
@@ -59,22 +59,14 @@ async fn a_flaw_that_was_seen_is_refused_though_somebody_approved_it() {
     let mut plan = with(now(flawed)).await;
     plan.policy = policy::built_in().identity();
     let stored = StoredPlan::lock(plan).expect("a plan");
-    let approval = Approval {
-        format: 1,
-        plan: stored.id.clone(),
-        digest: stored.digest.clone(),
-        approver: person_at_desk(),
-        mode: ApprovalMode::Typed,
-        approved_at: "2026-01-01T10:00:00Z".parse().expect("a time"),
-        expires_at: "2026-01-01T10:30:00Z".parse().expect("a time"),
-        reason: None,
-    };
+    let at = |text: &str| text.parse().expect("a time");
+    let times = [at("2026-01-01T10:00:00Z"), at("2026-01-01T10:30:00Z")];
+    let person = person_at_desk();
+    let yes = policy::answer(&stored, &person, ApprovalMode::Typed, times);
+    let policy = policy::built_in();
     let by = Admission {
-        policy: &policy::built_in(),
-        sandbox: None,
-        approvals: &[approval],
-        now: "2026-01-01T10:10:00Z".parse().expect("a time"),
-        requester: &person_at_desk(),
+        approvals: &[SealedApproval::seal(yes, None)],
+        ..Admission::by(&policy, at("2026-01-01T10:10:00Z"), &person)
     };
     let Err(Refusal::Denied(findings)) = policy::admit(stored, by) else {
         panic!("it was admitted");

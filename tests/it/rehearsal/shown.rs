@@ -156,11 +156,8 @@ async fn a_terminal_without_unicode_gets_marks_that_it_has() {
     };
     let (printer, seen) = captured(ascii);
     let stored = StoredPlan::lock(plan(every_kind()).await).expect("a plan");
-    let facts = policy::Facts {
-        plan: &stored.plan,
-        policy: &policy::built_in(),
-        sandbox: None,
-    };
+    let policy = policy::built_in();
+    let facts = policy::Facts::about(&stored.plan, &policy);
     let findings = policy::evaluate(&facts);
     assert!(!findings.is_empty());
     view::show(&printer, &stored, &findings);

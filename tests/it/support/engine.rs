@@ -7,7 +7,7 @@ use chaos_gameday::faults::simulated::SimulatedWorld;
 use chaos_gameday::faults::{Fault, FaultDriver, Owner};
 use chaos_gameday::metrics::simulated::SimulatedSeries;
 use chaos_gameday::metrics::{Metric, MetricSpecs, Sources};
-use chaos_gameday::model::approval::{Approval, ApprovalMode, Person};
+use chaos_gameday::model::approval::{ApprovalMode, Person, SealedApproval};
 use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::ids::{Digest, RunId};
 use chaos_gameday::model::phase::{Phase, Trigger};
@@ -230,23 +230,13 @@ impl Scene {
         let policy = policy::built_in();
         let plan = self.plan(policy.identity()).await;
         let stored = StoredPlan::lock(plan).expect("a plan that can be written");
-        let approval = Approval {
-            format: 1,
-            plan: stored.id.clone(),
-            digest: stored.digest.clone(),
-            approver: person_at_desk(),
-            mode: ApprovalMode::Typed,
-            approved_at: "2026-01-01T00:00:00Z".parse().expect("a time"),
-            expires_at: "2026-01-01T00:30:00Z".parse().expect("a time"),
-            reason: None,
-        };
-        let now = "2026-01-01T00:01:00Z".parse().expect("a time");
+        let at = |text: &str| text.parse().expect("a time");
+        let times = [at("2026-01-01T00:00:00Z"), at("2026-01-01T00:30:00Z")];
+        let person = person_at_desk();
+        let yes = policy::answer(&stored, &person, ApprovalMode::Typed, times);
         let by = Admission {
-            policy: &policy,
-            sandbox: None,
-            approvals: &[approval],
-            now,
-            requester: &person_at_desk(),
+            approvals: &[SealedApproval::seal(yes, None)],
+            ..Admission::by(&policy, at("2026-01-01T00:01:00Z"), &person)
         };
         policy::admit(stored, by).expect("an admitted plan")
     }
@@ -306,6 +296,7 @@ impl Scene {
                 recovery_within: Span::from_secs(20),
             },
             steps: planned,
+            cluster: None,
             policy,
             replay_of: None,
             rehearsals: Vec::new(),

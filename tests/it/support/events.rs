@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use chaos_gameday::model::approval::{Approval, ApprovalMode, Person};
+use chaos_gameday::model::approval::{Approval, ApprovalMode, Person, Verdict};
 use chaos_gameday::model::brief::{Brief, StepBrief};
 use chaos_gameday::model::decision::Cause;
 use chaos_gameday::model::event::{Event, Record};
@@ -77,6 +77,7 @@ impl Story {
         });
         story.tell(Event::Approved {
             approval: Box::new(approval(digest)),
+            signature: None,
         });
         story
     }
@@ -407,6 +408,7 @@ pub fn usual_brief() -> Brief {
             version: "4.9.2".to_owned(),
             edition: "pro".to_owned(),
         }],
+        cluster: None,
         slos: vec![
             slo("error-rate", "< 1%", 5),
             slo("latency-p99", "<= 800ms", 10),
@@ -427,6 +429,7 @@ pub fn usual_brief() -> Brief {
             }],
             blast_radius: "100% of kinesis:PutRecord requests".to_owned(),
             hold: Span::from_secs(30),
+            doses: Vec::new(),
         }],
         recovery_within: Span::from_secs(60),
         variables: BTreeMap::new(),
@@ -494,10 +497,17 @@ fn approval(digest: Digest) -> Approval {
         plan: PlanId::of(&digest),
         digest,
         approver: ada(),
+        policy: None,
+        worlds: Vec::new(),
+        stage: None,
+        nonce: None,
+        requester: None,
         mode: ApprovalMode::Typed,
+        verdict: Verdict::Yes,
         approved_at: "2026-03-14T09:29:41Z".parse().expect("a valid time"),
         expires_at: "2026-03-14T10:29:41Z".parse().expect("a valid time"),
         reason: None,
+        exceptions: Vec::new(),
     }
 }
 

@@ -1,0 +1,50 @@
+//! What was run before, as far as rules about doses go by it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::ids::{Digest, RunId};
+use super::outcome::Outcome;
+use super::units::Percent;
+
+/// The runs that are known, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct History {
+    /// Runs that ended, and whose journal is whole.
+    pub runs: Vec<PastRun>,
+}
+
+impl History {
+    /// Nothing was run yet.
+    pub fn none() -> &'static Self {
+        static NONE: History = History { runs: Vec::new() };
+        &NONE
+    }
+}
+
+/// A run that ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PastRun {
+    /// Its id.
+    pub run: RunId,
+    /// Where it was, as the policy names it.
+    pub environment: String,
+    /// When it ended.
+    pub ended: Timestamp,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it broke, in order.
+    pub doses: Vec<Dose>,
+}
+
+/// How much of a fault: the same fault may come in many doses.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Dose {
+    /// Which fault: the digest of everything about it but its dose and the address of its platform.
+    pub fault: Digest,
+    /// The share of what it could touch that it touches.
+    pub share: Percent,
+}
