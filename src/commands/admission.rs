@@ -40,7 +40,7 @@ pub(super) fn admit(
     } else if !required {
         courtesy(desk, conduct.args)?;
     }
-    let history = planning::history(desk)?;
+    let history = planning::history(desk, &stored.plan.experiment)?;
     let by = Admission {
         policy: &policy,
         sandbox,

@@ -25,7 +25,7 @@ pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> 
     let (_, text) = store.load_plan(args.plan.as_deref().unwrap_or_default())?;
     let stored = StoredPlan::from_text(&text)?;
     let policy = policies::applying(desk, &args.policy, Path::new(&stored.plan.source.name))?;
-    let history = planning::history(desk)?;
+    let history = planning::history(desk, &stored.plan.experiment)?;
     let findings = planning::judge(
         &stored.plan,
         &Judged {

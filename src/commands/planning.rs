@@ -9,10 +9,11 @@ use crate::cli::RehearsalArgs;
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::metrics::{SourceSetup, Sources, WallClock};
-use crate::model::history::History;
+use crate::model::history::{History, Subject};
 use crate::model::ids::{Digest, RunId};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Span;
+use crate::plan::document::Experiment;
 use crate::plan::{
     self, DocumentError, DocumentSource, Loaded, Plan, Resolution, Source, Spans, StoredPlan,
     Variables, load_experiment, parse_flag, read_source, read_variable_file, rehearse, resolve,
@@ -116,7 +117,7 @@ pub(super) async fn make(
     draft: Draft<'_>,
 ) -> Result<Planned, Failure> {
     let loaded = load_experiment(draft.source, &draft.variables)?;
-    let history = history(desk)?;
+    let history = history(desk, &loaded.experiment)?;
     let facts = Judged {
         policy: &draft.policy,
         sandbox: draft.sandbox,
@@ -232,9 +233,20 @@ pub(super) fn judge(plan: &Plan, by: &Judged<'_>) -> Vec<Finding> {
     })
 }
 
-/// What was run before, as far as this state folder knows.
-pub(super) fn history(_desk: &Desk) -> Result<History, Failure> {
-    Ok(History::default())
+/// What was run before of the faults of this experiment, as far as this state folder knows.
+pub(super) fn history(desk: &Desk, experiment: &Experiment) -> Result<History, Failure> {
+    let doses = experiment.steps.iter().flat_map(|step| step.fault.doses());
+    let subject = Subject {
+        environment: experiment.environment.clone(),
+        faults: doses.map(|dose| dose.fault).collect(),
+    };
+    let remembered = desk.store()?.history(&subject)?;
+    for run in remembered.damaged {
+        desk.printer.warn(&format!(
+            "{run} counts for nothing here: its journal is damaged (`chaos show {run} --verify`)"
+        ));
+    }
+    Ok(remembered.history)
 }
 
 /// Whether a person can be asked.

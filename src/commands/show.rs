@@ -55,7 +55,7 @@ fn show_plan(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let policy = policies::applying(desk, &args.policy, Path::new(&stored.plan.source.name))?;
-    let history = planning::history(desk)?;
+    let history = planning::history(desk, &stored.plan.experiment)?;
     let findings = planning::judge(
         &stored.plan,
         &Judged {

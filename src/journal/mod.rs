@@ -6,6 +6,7 @@
 
 mod disk;
 mod finding;
+mod history;
 mod line;
 mod locks;
 pub mod reader;
@@ -14,6 +15,7 @@ mod syncing;
 pub mod writer;
 
 pub use finding::{Break, Flaw, JournalEnd, Recorded, Torn, Verification};
+pub use history::Remembered;
 pub use line::{FORMAT, Header, LONGEST_LINE};
 pub use locks::{Lock, Locks};
 pub use reader::{Entries, Entry, read, verify};

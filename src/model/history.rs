@@ -7,7 +7,7 @@ use super::ids::{Digest, RunId};
 use super::outcome::Outcome;
 use super::units::Percent;
 
-/// The runs that are known, newest first.
+/// The runs that are known and that concern a plan, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct History {
@@ -47,4 +47,21 @@ pub struct Dose {
     pub fault: Digest,
     /// The share of what it could touch that it touches.
     pub share: Percent,
+}
+
+/// What a history is asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// Where.
+    pub environment: String,
+    /// Which faults.
+    pub faults: Vec<Digest>,
+}
+
+impl Subject {
+    /// Whether a run was there and broke one of these.
+    pub fn concerns(&self, run: &PastRun) -> bool {
+        let mut doses = run.doses.iter();
+        run.environment == self.environment && doses.any(|dose| self.faults.contains(&dose.fault))
+    }
 }

@@ -5,6 +5,7 @@
 
 mod admit;
 mod built_in;
+mod calendar;
 mod document;
 mod finding;
 mod hosts;

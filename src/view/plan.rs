@@ -11,7 +11,7 @@ use super::sanitise::sanitise;
 use super::setup::Stream;
 use super::text::{clock_time, columns, left};
 use super::theme::{Colour, Glyphs, Tone};
-use crate::model::approval::{ApprovalFlaw, SealedApproval};
+use crate::model::approval::{ApprovalFlaw, Exception, SealedApproval};
 use crate::model::request::Request;
 use crate::model::units::Span;
 use crate::plan::{Difference, PlannedStep, StoredPlan};
@@ -65,7 +65,7 @@ pub fn talk_differences(printer: &Printer, differences: &[Difference]) {
 /// What the policy says, as talk that is shown even when quiet.
 pub fn insist_findings(printer: &Printer, findings: &[Finding]) {
     let page = Page::on(printer, Stream::Stderr);
-    for line in page.findings(findings) {
+    for line in page.findings("PLAN", findings) {
         printer.insist(&line);
     }
 }
@@ -208,7 +208,7 @@ impl Page {
         lines.extend(self.slos(stored));
         lines.push(String::new());
         lines.push(self.heading(&format!("Policy {}", plan.policy.name)));
-        lines.extend(self.findings(findings));
+        lines.extend(self.findings(stored.id.as_str(), findings));
         lines.push(String::new());
         lines.push(format!("digest {}", stored.digest));
         lines
@@ -288,7 +288,8 @@ impl Page {
         lines
     }
 
-    fn findings(&self, findings: &[Finding]) -> Vec<String> {
+    /// What the policy says; `plan` is how to name the plan in what is typed next.
+    fn findings(&self, plan: &str, findings: &[Finding]) -> Vec<String> {
         if findings.is_empty() {
             let nothing = "nothing to say: no rule is broken and no approval is needed";
             return self.wrapped(2, nothing);
@@ -314,18 +315,45 @@ impl Page {
             }
             lines.extend(wrapped);
             lines.extend(self.labelled(2, "", &format!("{arrow} {}", finding.way_out)));
+            if let Some(exception) = finding.exception {
+                let typed = typed_approval(plan, &[exception]);
+                lines.extend(self.labelled(2, "", &format!("{arrow} or let it be: `{typed}`")));
+            }
         }
         lines
     }
 
     fn next(&self, stored: &StoredPlan, findings: &[Finding]) -> String {
         let worst = findings.iter().map(|finding| finding.severity).min();
+        let id = stored.id.as_str();
         match worst {
             Some(Severity::Deny) => "denied: change the experiment, then plan again".to_owned(),
             Some(Severity::Require) => {
-                format!("next: chaos approve {0}, then chaos run {0}", stored.id)
+                let mut exceptions: Vec<Exception> = findings
+                    .iter()
+                    .filter_map(|found| found.exception)
+                    .collect();
+                exceptions.sort_unstable();
+                exceptions.dedup();
+                let typed = typed_approval(id, &exceptions);
+                let next = format!("next: {typed}, then chaos run {id}");
+                self.hung(0, 6, &next).join("\n")
             }
-            Some(Severity::Warn) | None => format!("next: chaos run {}", stored.id),
+            Some(Severity::Warn) | None => format!("next: chaos run {id}"),
         }
     }
+}
+
+/// The approval to type for a plan that wants these exceptions allowed by name.
+fn typed_approval(plan: &str, exceptions: &[Exception]) -> String {
+    let allowed = exceptions
+        .iter()
+        .map(|one| format!(" --allow {}", one.word()));
+    let allowed: String = allowed.collect();
+    let reason = if exceptions.is_empty() {
+        ""
+    } else {
+        " --reason TEXT"
+    };
+    format!("chaos approve {plan}{allowed}{reason}")
 }

@@ -119,17 +119,17 @@ async fn each_rule_denies_its_own_case_and_points_at_its_place() {
                     region: None,
                 });
             },
-            &["deny local-only on.localstack.endpoint"],
+            &["deny environment on.localstack.endpoint"],
         ),
         (
             "traffic to elsewhere",
             |plan| plan.experiment.metrics.traffic = Some(traffic("https://shop.example.com/")),
-            &["deny local-only metrics.traffic.url"],
+            &["deny hosts metrics.traffic.url"],
         ),
         (
             "a page elsewhere",
             |plan| plan.experiment.metrics.scrape = pages("https://shop.example.com/metrics"),
-            &["deny local-only metrics.scrape.targets[0].url"],
+            &["deny hosts metrics.scrape.targets[0].url"],
         ),
         (
             "a Prometheus elsewhere, which is only read",
@@ -157,7 +157,7 @@ async fn each_rule_denies_its_own_case_and_points_at_its_place() {
                     });
             },
             &[
-                "deny local-only metrics.scrape.targets[0].url",
+                "deny hosts metrics.scrape.targets[0].url",
                 "deny credentials metrics.scrape.targets[0].url",
             ],
         ),

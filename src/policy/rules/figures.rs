@@ -1,5 +1,7 @@
 //! Holds, latencies, baselines and traffic stay within bounds.
 
+use jiff::SignedDuration;
+
 use super::{Facts, Found};
 use crate::faults::Fault;
 use crate::model::units::Span;
@@ -19,11 +21,11 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
                 limits.longest_hold,
             ));
         }
-        if let Some(latency) = latency_of(&step.fault)
+        if let Some((place, latency)) = latency_of(&step.fault)
             && latency > limits.longest_latency
         {
             found.push(too_long(
-                format!("steps[{index}].fault.localstack.latency"),
+                format!("steps[{index}].fault.{place}"),
                 "a latency",
                 latency,
                 limits.longest_latency,
@@ -55,10 +57,26 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     found
 }
 
-fn latency_of(fault: &Fault) -> Option<Span> {
+/// The latency that a fault injects, and where it is written below `fault`.
+fn latency_of(fault: &Fault) -> Option<(String, Span)> {
     match fault {
-        Fault::LocalStack(fault) => fault.latency,
-        Fault::ChaosMesh(_) | Fault::Simulated(_) => None,
+        Fault::LocalStack(fault) => Some(("localstack.latency".to_owned(), fault.latency?)),
+        Fault::ChaosMesh(fault) => {
+            let field = match fault.chaos_kind.as_str() {
+                "NetworkChaos" => "delay.latency",
+                "IOChaos" | "HTTPChaos" => "delay",
+                _ => return None,
+            };
+            let mut value = Some(&fault.spec);
+            for key in field.split('.') {
+                value = value.and_then(|value| value.get(key));
+            }
+            // As Go writes a duration: `1.5s`. What is none is refused by the API server.
+            let length: SignedDuration = value?.as_str()?.parse().ok()?;
+            let place = format!("chaosMesh.{}.{field}", fault.chaos_kind);
+            Some((place, Span::of(length.unsigned_abs())))
+        }
+        Fault::Simulated(_) => None,
     }
 }
 
