@@ -6,8 +6,8 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, So
 
 use crate::model::approval::ApprovalFlaw;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::{Difference, DocumentError, DocumentProblem};
-use crate::policy::{Finding, Refusal};
+use crate::plan::{Difference, DocumentError, DocumentProblem, Source, Spans};
+use crate::policy::{Finding, Refusal, Severity};
 use crate::view::{self, Colour, Glyphs, Printer, Stream};
 
 /// Why a command ended without doing what it was asked.
@@ -51,6 +51,20 @@ impl Failure {
 }
 
 impl Failure {
+    /// The denial of a document, each finding that denies it at its place; `None`: none does.
+    pub fn denied_at(source: &Source, spans: &Spans, findings: &[Finding]) -> Option<Self> {
+        let denied = findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Deny)
+            .map(|finding| {
+                let message = format!("{} ({})", finding.message, finding.rule);
+                let problem = Problem::new(ProblemKind::Refused, message).hint(&finding.way_out);
+                (finding.place.clone(), problem)
+            });
+        let error = DocumentError::at_places(source, spans, denied);
+        (!error.problems().is_empty()).then(|| Self::DeniedAt(Box::new(error)))
+    }
+
     /// Says it, even when quiet.
     pub fn show(&self, printer: &Printer) {
         match self {

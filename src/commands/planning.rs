@@ -65,20 +65,10 @@ fn admissible(
     spans: &Spans,
 ) -> Result<Vec<Finding>, Failure> {
     let findings = judge(plan, facts);
-    let denied: Vec<_> = findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Deny)
-        .map(|finding| {
-            let message = format!("{} ({})", finding.message, finding.rule);
-            let problem = Problem::new(ProblemKind::Refused, message).hint(&finding.way_out);
-            (finding.place.clone(), problem)
-        })
-        .collect();
-    if denied.is_empty() {
-        return Ok(findings);
+    match Failure::denied_at(draft.source, spans, &findings) {
+        Some(denied) => Err(denied),
+        None => Ok(findings),
     }
-    let error = DocumentError::at_places(draft.source, spans, denied);
-    Err(Failure::DeniedAt(Box::new(error)))
 }
 
 /// Whether the SLOs are asked what they read before the run.

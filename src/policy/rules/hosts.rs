@@ -21,7 +21,7 @@ fn not_for_traffic(facts: &Facts<'_>) -> Vec<Found> {
     let strange = strange.filter(|(_, url)| !hosts.iter().any(|host| host.matches(url)));
     let name = facts.environment_name();
     let found = strange.map(|(place, url)| {
-        let line = format!("environments: {{{name}: {{trafficHosts: […]}}}}");
+        let line = format!("environments: {{{name}: {{traffic: {{hosts: […]}}}}}}");
         Found::deny(
             place,
             format!(
