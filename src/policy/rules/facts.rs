@@ -72,13 +72,11 @@ impl<'a> Facts<'a> {
         !self.plan.steps.is_empty() || matches!(self.moment, Moment::Running(_))
     }
 
-    /// What lets the policy allow more, as a way out: the line of the policy's file that would, or how
-    /// to get such a file.
+    /// How the policy could allow more, as a way out: the line of its file that would, or how to get
+    /// such a file.
     pub(super) fn unless_policy_says(&self, line: &str) -> String {
         if self.policy.name == BUILT_IN {
-            return format!(
-                "the built-in policy lets only this machine be touched (127.0.0.1, [::1], localhost); for more, write a policy: `chaos init` makes one, `--policy FILE` names it, and `chaos-policy.yaml` is found beside the experiment and in the folders above; its line is `{line}`"
-            );
+            return "the built-in policy lets only this machine be touched (127.0.0.1, [::1], localhost); for more, write a policy: `chaos init` makes one, and it is found as `chaos-policy.yaml` beside the experiment or in a folder above, or by `--policy FILE`".to_owned();
         }
         format!("or let policy `{}` say `{line}`", self.policy.name)
     }
