@@ -6,7 +6,7 @@ CHAOS = $(CARGO) run --locked --quiet --bin chaos --
 BIN_DIR = $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench install man completions schema
+.PHONY: help demo test lint bench install man completions docs schema
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,9 @@ completions: ## Write completions/ again
 	$(CHAOS) completions fish > completions/chaos.fish
 	$(CHAOS) completions powershell > completions/_chaos.ps1
 	$(CHAOS) completions elvish > completions/chaos.elv
+
+docs: ## Write docs/policy-rules.md again
+	UPDATE_DOCS=1 $(CARGO) test --locked --quiet --test it -- policy::page
 
 schema: ## Print the JSON Schema of an experiment
 	@$(CHAOS) schema experiment

@@ -317,7 +317,7 @@ impl Page {
             lines.extend(self.labelled(2, "", &format!("{arrow} {}", finding.way_out)));
             if let Some(exception) = finding.exception {
                 let typed = typed_approval(plan, &[exception]);
-                lines.extend(self.labelled(2, "", &format!("{arrow} or let it be: `{typed}`")));
+                lines.extend(self.labelled(2, "", &format!("{arrow} or allow it: `{typed}`")));
             }
         }
         lines

@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use crate::support::events::Story;
 use crate::support::journals::{bytes, fixture, header_of, write};
 
+mod history;
 mod locks;
 mod store;
 

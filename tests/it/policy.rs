@@ -1,5 +1,11 @@
 //! The built-in policy: one row a case, and the only way to an admitted plan.
 
+mod calendar;
+mod case;
+mod page;
+mod random;
+mod rules;
+
 use chaos_gameday::faults::{Fault, LocalStackFault};
 use chaos_gameday::metrics::{
     Access, Auth, BearerToken, CommandMetric, Metric, PrometheusSpec, ScrapeSpec, ScrapeTarget,

@@ -63,10 +63,15 @@ fn too_few(facts: &Facts<'_>) -> Vec<Found> {
     if gates >= least {
         return Vec::new();
     }
+    let can = match gates {
+        0 => "no SLO can".to_owned(),
+        1 => "1 SLO can".to_owned(),
+        gates => format!("{gates} SLOs can"),
+    };
     vec![Found::deny(
         "slos",
         format!(
-            "{gates} SLOs can end the run, policy `{}` wants at least {least}",
+            "{can} end the run, policy `{}` wants at least {least}",
             facts.policy.name
         ),
         "give an SLO `onBreach: rollback`",

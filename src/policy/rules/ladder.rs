@@ -5,7 +5,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::facts::{quoted, roughly};
+use super::facts::roughly;
 use super::{Facts, Found};
 use crate::faults::Fault;
 use crate::model::approval::Exception;
@@ -157,7 +157,11 @@ impl<'a> Ladder<'a> {
         let way_out = match planned.written_as(next.unwrap_or(below)) {
             Some(smaller) => format!(
                 "{smaller} comes next: run that first, or put it into this plan before this dose; the rungs are {}",
-                quoted(&self.rungs)
+                self.rungs
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", ")
             ),
             None => format!(
                 "{}, so that only an approval can let it be run",
@@ -180,10 +184,7 @@ impl<'a> Ladder<'a> {
                 self.not_older_than
             ),
             (None, Some((run, outcome))) => {
-                format!(
-                    "none held, the last was {run}, which was {}",
-                    outcome.word()
-                )
+                format!("none held, the last was {run} ({})", outcome.word())
             }
             (None, None) => "none is known".to_owned(),
         }
