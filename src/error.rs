@@ -6,7 +6,7 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, So
 
 use crate::model::approval::ApprovalFlaw;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::{Difference, DocumentError, DocumentProblem};
+use crate::plan::{Difference, DocumentError, DocumentProblem, PolicyIdentity};
 use crate::policy::{Finding, Refusal};
 use crate::view::{self, Colour, Glyphs, Printer, Stream};
 
@@ -168,14 +168,16 @@ impl From<Refusal> for Failure {
         };
         match refusal {
             Refusal::Denied(findings) => Self::Denied(findings),
-            Refusal::OtherPolicy { now } => Self::Problem(
+            Refusal::OtherPolicy { planned, now } => Self::Problem(
                 Problem::new(
                     ProblemKind::Refused,
                     format!(
-                        "the plan was made under another policy than `{now}`, which applies now"
+                        "the plan was made under {}, and {} applies now",
+                        placed(&planned),
+                        placed(&now)
                     ),
                 )
-                .hint("make a new plan with `chaos plan`"),
+                .hint("make a new plan with `chaos plan`, or name the policy that it was made under with `--policy`"),
             ),
             Refusal::Unapproved => unapproved("nobody has approved this plan"),
             Refusal::VoidApproval(ApprovalFlaw::Expired) => unapproved("the approval has expired"),
@@ -189,5 +191,16 @@ impl From<Refusal> for Failure {
                 unapproved("the approval was given in the future: a clock was set back")
             }
         }
+    }
+}
+
+/// A policy by its name, the head of its digest, which tells two versions apart, and its place.
+fn placed(policy: &PolicyIdentity) -> String {
+    let digest = policy.digest.as_str();
+    let digest = digest.rsplit(':').next().unwrap_or(digest);
+    let head = digest.get(..10).unwrap_or(digest);
+    match &policy.path {
+        Some(path) => format!("policy `{}` ({head}) of {path}", policy.name),
+        None => format!("policy `{}` ({head})", policy.name),
     }
 }

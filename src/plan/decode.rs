@@ -327,12 +327,24 @@ impl<'t> Cursor<'t> {
         found.map(|(_, value)| *value)
     }
 
+    /// `true` or `false`.
+    pub(crate) fn boolean(&self) -> Option<bool> {
+        match self.scalar().map(Scalar::resolve) {
+            Some(Resolved::Bool(value)) => Some(value),
+            Some(Resolved::Null | Resolved::Integer(_) | Resolved::Float(_) | Resolved::Text)
+            | None => {
+                self.wrong_type(
+                    "`true` or `false`",
+                    "write `true` or `false`, without quotes",
+                );
+                None
+            }
+        }
+    }
+
     /// The items of a list that is not empty.
     pub(crate) fn items(&self) -> Option<Vec<Cursor<'t>>> {
-        let Content::List(items) = &self.node.content else {
-            self.wrong_type("a list", "write each item on a line of its own, after `- `");
-            return None;
-        };
+        let items = self.any_items()?;
         if items.is_empty() {
             let name = self.name();
             self.report(
@@ -341,6 +353,15 @@ impl<'t> Cursor<'t> {
             );
             return None;
         }
+        Some(items)
+    }
+
+    /// The items of a list, for keys where "none of it" is something to say.
+    pub(crate) fn any_items(&self) -> Option<Vec<Cursor<'t>>> {
+        let Content::List(items) = &self.node.content else {
+            self.wrong_type("a list", "write each item on a line of its own, after `- `");
+            return None;
+        };
         let cursor = |(index, node): (usize, &'t Node)| Cursor {
             node,
             path: format!("{}[{index}]", self.path),

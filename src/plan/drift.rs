@@ -65,8 +65,10 @@ pub fn differences(planned: &Plan, found: &Plan) -> Vec<Difference> {
         &variables(found),
         &mut all,
     );
-    let policy = |plan: &Plan| serde_json::to_value(&plan.policy).unwrap_or_default();
-    compare("policy", &policy(planned), &policy(found), &mut all);
+    if !planned.policy.is_same(&found.policy) {
+        let policy = |plan: &Plan| serde_json::json!({"name": plan.policy.name, "digest": plan.policy.digest});
+        compare("policy", &policy(planned), &policy(found), &mut all);
+    }
     for (index, pair) in planned.steps.iter().zip(&found.steps).enumerate() {
         for mut difference in between_prepared(&pair.0.prepared, &pair.1.prepared) {
             difference.path = format!("steps[{index}].{}", difference.path);

@@ -49,7 +49,9 @@ impl DocumentKind {
         match self {
             Self::Experiment => "`chaos plan FILE` takes it",
             Self::GameDay => "name one of the experiments that it lists",
-            Self::Policy => "this version reads no policy files yet; name an experiment",
+            Self::Policy => {
+                "`chaos policy check FILE` reads it; name an experiment here, and its policy with `--policy`"
+            }
         }
     }
 }
@@ -70,7 +72,8 @@ pub struct Loaded {
 /// # Errors
 /// Everything that is wrong in the document, each with its place.
 pub fn load_experiment(source: &Source, variables: &Variables) -> Result<Loaded, DocumentError> {
-    let (document, used) = load_document(source, variables, |root, problems| {
+    let filling = Filling::From(variables);
+    let (document, used) = load_document(source, filling, |root, problems| {
         let fields = check_kind(
             &Cursor::root(root, source.body(), problems),
             DocumentKind::Experiment,
@@ -86,11 +89,20 @@ pub fn load_experiment(source: &Source, variables: &Variables) -> Result<Loaded,
 
 type Read<T> = ((T, Node), BTreeMap<String, UsedVariable>);
 
+/// What becomes of `${NAME}` in a document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Filling<'v> {
+    /// It is filled from these.
+    From(&'v Variables),
+    /// It is refused: the document means the same whoever reads it, and in whatever shell.
+    Refused,
+}
+
 /// Reads a document of any kind: `read` gets the tree with its variables filled in, and returns
 /// `None` only after it has written down a problem.
 pub(crate) fn load_document<T>(
     source: &Source,
-    variables: &Variables,
+    filling: Filling<'_>,
     read: impl FnOnce(&Node, &Problems) -> Option<T>,
 ) -> Result<Read<T>, DocumentError> {
     let problems = Problems::default();
@@ -102,7 +114,13 @@ pub(crate) fn load_document<T>(
         problems.hide(Hidden::in_text(text));
         return Err(problems.into_error(source));
     };
-    let used = substitute::fill(&mut root, text, variables, &problems);
+    let used = match filling {
+        Filling::From(variables) => substitute::fill(&mut root, text, variables, &problems),
+        Filling::Refused => {
+            substitute::refuse(&mut root, text, &problems);
+            BTreeMap::new()
+        }
+    };
     problems.hide(Hidden::in_tree(&root, text));
     match read(&root, &problems) {
         Some(document) if problems.is_empty() => Ok(((document, root), used)),

@@ -91,6 +91,17 @@ pub struct PolicyIdentity {
     pub name: String,
     /// Digest over all its rules and figures.
     pub digest: Digest,
+    /// The file that it was read from, from `/` on; `None`: it is built in. Where it is found again,
+    /// and no part of what it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+impl PolicyIdentity {
+    /// Whether both allow the same, wherever they are kept.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.name == other.name && self.digest == other.digest
+    }
 }
 
 /// A step, resolved.

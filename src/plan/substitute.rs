@@ -36,6 +36,51 @@ pub(crate) fn fill(
     filler.used
 }
 
+/// Writes down every `${` of a document that holds no variables; nothing more is said about those
+/// values.
+pub(crate) fn refuse(root: &mut Node, text: &str, problems: &Problems) {
+    refuse_below(root, text, "", problems);
+}
+
+fn refuse_below(node: &mut Node, text: &str, path: &str, problems: &Problems) {
+    match &mut node.content {
+        Content::Scalar(scalar) => {
+            let Some(start) = scalar.text.find("${") else {
+                return;
+            };
+            let end = scalar.text[start..].find('}').map(|end| start + end + 1);
+            let part = start..end.unwrap_or(scalar.text.len());
+            problems.add(Found {
+                message: "no variable and no secret can stand in this document".to_owned(),
+                help: Some("write the value itself: it means the same in every shell".to_owned()),
+                place: Some(place_of(text, &node.span, &scalar.text, &part)),
+                path: path.to_owned(),
+                also: None,
+            });
+            scalar.origin = Origin::Lost;
+        }
+        Content::List(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                refuse_below(item, text, &format!("{path}[{index}]"), problems);
+            }
+        }
+        Content::Map(entries) => {
+            for entry in entries {
+                let path = key_path(path, &entry.key);
+                refuse_below(&mut entry.value, text, &path, problems);
+            }
+        }
+    }
+}
+
+/// Where a part of a scalar stands in the text; the whole scalar where that cannot be told.
+fn place_of(text: &str, span: &Range<usize>, written: &str, part: &Range<usize>) -> Range<usize> {
+    let raw = text.get(span.clone()).unwrap_or_default();
+    locate(raw, written, part).map_or(span.clone(), |found| {
+        span.start + found.start..span.start + found.end
+    })
+}
+
 struct Filler<'a> {
     text: &'a str,
     variables: &'a Variables,
@@ -96,7 +141,7 @@ impl Filler<'_> {
         for (range, piece) in pieces(&written) {
             let start = scalar.text.len();
             let place = || Place {
-                range: self.place_of(span, &written, &range),
+                range: place_of(self.text, span, &written, &range),
                 path,
             };
             match piece {
@@ -132,14 +177,6 @@ impl Filler<'_> {
         }
         self.filled += scalar.text.len();
         scalar.filling = Some(Filling { written, parts });
-    }
-
-    /// Where a part of a scalar stands in the text; the whole scalar where that cannot be told.
-    fn place_of(&self, span: &Range<usize>, written: &str, part: &Range<usize>) -> Range<usize> {
-        let raw = self.text.get(span.clone()).unwrap_or_default();
-        locate(raw, written, part).map_or(span.clone(), |found| {
-            span.start + found.start..span.start + found.end
-        })
     }
 
     /// What stands for the text between `${` and `}`; `None` when it has been told why nothing does.

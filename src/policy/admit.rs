@@ -11,7 +11,7 @@ use crate::model::approval::{
 };
 use crate::model::history::History;
 use crate::model::ids::{Digest, PlanId, RunId};
-use crate::plan::{Plan, StoredPlan};
+use crate::plan::{Plan, PolicyIdentity, StoredPlan};
 
 /// A plan that the policy admits and that is approved. Nothing else can be run, and `admit` is the
 /// only way to one.
@@ -59,8 +59,10 @@ pub enum Refusal {
     Denied(Vec<Finding>),
     /// It was made under other rules than those that apply now.
     OtherPolicy {
+        /// The policy that it was made under.
+        planned: Box<PolicyIdentity>,
         /// The policy that applies.
-        now: String,
+        now: Box<PolicyIdentity>,
     },
     /// Nobody has approved it.
     Unapproved,
@@ -111,11 +113,7 @@ impl<'a> Admission<'a> {
 /// # Errors
 /// The refusal.
 pub fn admit(stored: StoredPlan, by: Admission<'_>) -> Result<AdmittedPlan, Refusal> {
-    if stored.plan.policy != by.policy.identity() {
-        return Err(Refusal::OtherPolicy {
-            now: by.policy.name.clone(),
-        });
-    }
+    made_under(&stored, by.policy)?;
     let facts = Facts {
         sandbox: by.sandbox,
         history: by.history,
@@ -157,6 +155,21 @@ pub fn admit(stored: StoredPlan, by: Admission<'_>) -> Result<AdmittedPlan, Refu
         return Err(flaw_of(&stored, by, rules));
     }
     Ok(AdmittedPlan { stored, granted })
+}
+
+/// Nothing, if a plan was made under this very policy.
+///
+/// # Errors
+/// Both policies.
+pub fn made_under(stored: &StoredPlan, policy: &Policy) -> Result<(), Refusal> {
+    let (planned, now) = (&stored.plan.policy, policy.identity());
+    if planned.is_same(&now) {
+        return Ok(());
+    }
+    Err(Refusal::OtherPolicy {
+        planned: Box::new(planned.clone()),
+        now: Box::new(now),
+    })
 }
 
 fn not_needed(stored: &StoredPlan, now: Timestamp, requester: &Person) -> Granted {

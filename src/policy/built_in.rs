@@ -28,6 +28,7 @@ pub fn built_in() -> Policy {
         denied_hosts: Vec::new(),
         environment_variables: Vec::new(),
         secret_hosts: BTreeMap::new(),
+        path: None,
     }
 }
 

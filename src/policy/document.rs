@@ -31,6 +31,9 @@ pub struct Policy {
     /// Where each secret may be sent; a secret that is not named here may go to any server that is
     /// encrypted or on this machine.
     pub secret_hosts: BTreeMap<String, Vec<HostPattern>>,
+    /// The file that it was read from, from `/` on; `None`: it is built in. No part of what it says.
+    #[serde(skip)]
+    pub path: Option<String>,
 }
 
 /// What an environment is and what is allowed in it.
@@ -105,7 +108,9 @@ pub struct LocalStackProof {
 pub enum HostPattern {
     /// `loopback`: this machine, by whatever name.
     Loopback,
-    /// A pattern over the host: `*.staging.example.com`.
+    /// `loopback:4566`: one port of this machine.
+    LoopbackPort(u16),
+    /// A pattern over the host: `*.staging.example.com`, of an IPv6 address without its brackets.
     Host(Pattern),
     /// A pattern over the host, and one port of it: `localstack.example.com:4566`.
     HostAndPort(Pattern, u16),
@@ -287,12 +292,23 @@ pub enum Attendance {
 }
 
 impl Policy {
-    /// Name and digest, as a plan records them.
+    /// Name, digest and place, as a plan records them. The digest is over what the policy means: the
+    /// keys of a file of signers count, and the path to it does not.
     pub fn identity(&self) -> PolicyIdentity {
-        let figures = serde_json::to_value(self).unwrap_or_default().to_string();
+        let mut meaning = self.clone();
+        for environment in meaning.environments.values_mut() {
+            if let Some(signers) = &mut environment.approval.signers {
+                signers.path.clear();
+            }
+        }
+        // A `Value` keeps its keys sorted.
+        let figures = serde_json::to_value(meaning)
+            .unwrap_or_default()
+            .to_string();
         PolicyIdentity {
             name: self.name.clone(),
             digest: Digest::of(figures.as_bytes()),
+            path: self.path.clone(),
         }
     }
 

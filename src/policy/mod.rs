@@ -9,9 +9,10 @@ mod calendar;
 mod document;
 mod finding;
 mod hosts;
+mod reading;
 mod rules;
 
-pub use admit::{Admission, AdmittedPlan, Granted, Refusal, admit, answer};
+pub use admit::{Admission, AdmittedPlan, Granted, Refusal, admit, answer, made_under};
 pub use built_in::{BUILT_IN, built_in};
 pub use document::{
     ApprovalNeed, ApprovalRules, Attendance, BlastRadius, DayOfWeek, Environment, Freeze,
@@ -19,4 +20,5 @@ pub use document::{
     Proof, RequiredPresence, SignersFile, Window,
 };
 pub use finding::{Finding, Severity};
+pub use reading::{ReadFile, load_policy};
 pub use rules::{Facts, OwnSandbox, RULES, Rule, evaluate};
