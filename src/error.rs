@@ -1,14 +1,17 @@
 //! Everything that ends a command early, and the one match from it to message, hint and exit code.
 
+mod unapproved;
+
 use std::fmt;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 
-use crate::model::approval::ApprovalFlaw;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::{Difference, DocumentError, DocumentProblem, PolicyIdentity, Source, Spans};
-use crate::policy::{Finding, Refusal, Severity};
+use crate::policy::{Finding, Refusal, Severity, Standing};
 use crate::view::{self, Colour, Glyphs, Printer, Stream};
+
+pub use unapproved::words as why_unapproved;
 
 /// Why a command ended without doing what it was asked.
 #[derive(Debug)]
@@ -23,8 +26,10 @@ pub enum Failure {
     DeniedAt(Box<DocumentError>),
     /// The world is not what was planned.
     Drift(Vec<Difference>),
-    /// No valid approval.
+    /// Nobody gave an approval.
     Unapproved(Problem),
+    /// Too few of the approvals count, or somebody said no.
+    Void(Box<Standing>),
     /// This program has a bug.
     Bug(String),
 }
@@ -44,7 +49,7 @@ impl Failure {
                 | ProblemKind::Unexpected => 3,
             },
             Self::Denied(_) | Self::DeniedAt(_) | Self::Drift(_) => 3,
-            Self::Unapproved(_) => 4,
+            Self::Unapproved(_) | Self::Void(_) => 4,
             Self::Bug(_) => 70,
         }
     }
@@ -70,6 +75,13 @@ impl Failure {
         match self {
             Self::Document(error) => document(printer, error),
             Self::Problem(problem) | Self::Unapproved(problem) => printer.error(problem),
+            Self::Void(standing) => {
+                let (problem, others) = unapproved::words(standing);
+                printer.error(&problem);
+                for line in others {
+                    printer.insist(&line);
+                }
+            }
             Self::DeniedAt(error) => {
                 printer.error(&Problem::new(
                     ProblemKind::Refused,
@@ -175,11 +187,6 @@ impl From<DocumentError> for Failure {
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        let unapproved = |message: &str| {
-            let problem = Problem::new(ProblemKind::Refused, message)
-                .hint("a person approves it at a terminal: `chaos approve PLAN`");
-            Self::Unapproved(problem)
-        };
         match refusal {
             Refusal::Denied(findings) => Self::Denied(findings),
             Refusal::OtherPolicy { planned, now } => Self::Problem(
@@ -193,17 +200,7 @@ impl From<Refusal> for Failure {
                 )
                 .hint("make a new plan with `chaos plan`, or name the policy that it was made under with `--policy`"),
             ),
-            Refusal::Unapproved => unapproved("nobody has approved this plan"),
-            Refusal::VoidApproval(ApprovalFlaw::Expired) => unapproved("the approval has expired"),
-            Refusal::VoidApproval(ApprovalFlaw::OtherDigest) => {
-                unapproved("the approval is for another version of this plan")
-            }
-            Refusal::VoidApproval(ApprovalFlaw::TooLong) => {
-                unapproved("the approval counts for longer than the policy lets it")
-            }
-            Refusal::VoidApproval(ApprovalFlaw::FromTheFuture) => {
-                unapproved("the approval was given in the future: a clock was set back")
-            }
+            Refusal::Unapproved(standing) => Self::Void(standing),
         }
     }
 }

@@ -41,4 +41,5 @@ pub mod run;
 pub mod sandbox;
 pub mod session;
 pub mod settings;
+pub mod signing;
 pub mod view;

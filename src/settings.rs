@@ -68,6 +68,10 @@ pub struct Settings {
     pub setup: Setup,
     /// Who is at work.
     pub person: Person,
+    /// Where this user's own files are; `None`: HOME is not set.
+    pub home: Option<PathBuf>,
+    /// The SSH key that signs approvals where no flag names one.
+    pub signing_key: Option<PathBuf>,
     /// What `${secret:NAME}` stands for.
     pub secrets: Secrets,
 }
@@ -80,6 +84,8 @@ impl Settings {
             lock_dir: lock_dir(),
             setup: setup(wishes),
             person: person(),
+            home: variable("HOME").map(PathBuf::from),
+            signing_key: variable("CHAOS_SIGNING_KEY").map(PathBuf::from),
             secrets: secrets(),
         }
     }

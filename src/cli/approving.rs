@@ -7,6 +7,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::Form;
 use crate::completing;
+use crate::model::approval::Exception;
 use crate::model::units::Span;
 
 /// Which policy applies.
@@ -67,6 +68,17 @@ pub enum AllowedException {
     SameDose,
     /// Something that smells of production and that the policy names
     Production,
+}
+
+impl AllowedException {
+    /// What it allows.
+    pub fn exception(self) -> Exception {
+        match self {
+            Self::SkippedRung => Exception::SkippedRung,
+            Self::SameDose => Exception::SameDose,
+            Self::Production => Exception::Production,
+        }
+    }
 }
 
 /// `chaos policy`

@@ -1,16 +1,17 @@
 //! The policy's last word on a plan, with a person asked where it wants one and there is one.
 
 use super::Desk;
-use super::approve;
+use super::approvals;
+use super::asking::{self, Subject, Wish};
 use super::conduct::Conduct;
 use super::planning::{self, Planned};
 use crate::cli::ConductArgs;
 use crate::error::Failure;
-use crate::journal::Store;
-use crate::model::approval::SealedApproval;
-use crate::model::ids::PlanId;
+use crate::journal::{Store, Use};
+use crate::model::approval::{ApprovalMode, Nonce, SealedApproval};
+use crate::model::ids::RunId;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::policy::{self, Admission, AdmittedPlan, OwnSandbox};
+use crate::policy::{self, Admission, AdmittedPlan, OwnSandbox, Scales, Standing};
 use crate::run::Clock;
 use crate::view::prompt::{self, Answer};
 
@@ -24,46 +25,89 @@ pub(super) fn admit(
 ) -> Result<AdmittedPlan, Failure> {
     planned.undenied()?;
     let required = planned.needs_approval();
-    let Planned { stored, policy, .. } = planned;
-    let mut approvals = read_approvals(desk, store, &stored.id)?;
-    let now = Clock::wall();
-    let approved = approvals
-        .iter()
-        .any(|sealed| sealed.approval.check(&stored.digest, now).is_ok());
-    // Where there were approvals and nobody can be asked for another, admission says what is wrong
-    // with the latest.
-    let asks = required && !approved && (desk.printer.has_person() || approvals.is_empty());
-    if asks {
-        let approval = approve::ask(desk, &stored, &policy, None, None)?;
-        store.save_approval(&approval)?;
-        approvals.push(approval);
-    } else if !required {
+    let used = store.used()?;
+    let mut given = approvals::kept(desk, store, &planned.stored.id)?;
+    if required {
+        let about = Subject {
+            stored: &planned.stored,
+            policy: &planned.policy,
+            findings: &planned.findings,
+        };
+        if asks(desk, about, &given, &used) {
+            let approval = asking::ask(desk, about, wish(desk))?;
+            store.save_approval(&approval)?;
+            given.push(approval);
+        }
+    } else {
         courtesy(desk, conduct.args)?;
     }
+    let Planned { stored, policy, .. } = planned;
     let history = planning::history(desk, &stored.plan.experiment)?;
     let by = Admission {
         policy: &policy,
         sandbox,
         history: &history,
         attendance: planning::attendance(desk),
-        used: &[],
-        approvals: &approvals,
+        used: &used,
+        approvals: &given,
         now: Clock::wall(),
         requester: &desk.settings.person,
     };
     Ok(policy::admit(stored, by)?)
 }
 
-fn read_approvals(
+/// Whether the person here is asked for a yes: somebody's is missing, and theirs may be the one. Where
+/// there were approvals and nobody can be asked for another, admission says what is wrong with them.
+fn asks(
     desk: &Desk,
-    store: &Store,
-    plan: &PlanId,
-) -> Result<Vec<SealedApproval>, Failure> {
-    let found = store.approvals(plan)?;
-    for problem in &found.damaged {
-        desk.printer.warn(&problem.message);
+    about: Subject<'_>,
+    given: &[SealedApproval],
+    used: &[(Nonce, RunId)],
+) -> bool {
+    let now = Clock::wall();
+    let scales = Scales::new(about.stored, about.policy, about.findings, used, now);
+    let Some(scales) = scales else { return false };
+    let standing = Standing::of(&scales, given);
+    if standing.is_enough() || !standing.denials.is_empty() {
+        return false;
     }
-    Ok(found.readable)
+    let person = &desk.settings.person;
+    let draft = policy::answer(about.stored, person, ApprovalMode::Typed, [now, now]);
+    let mut granted = standing.granted.iter();
+    let said_it = granted.any(|granted| granted.approval.approver == *person);
+    match desk.printer.has_person() {
+        true => !said_it && scales.may_try(&draft).is_ok(),
+        // It says that there is no terminal.
+        false => given.is_empty(),
+    }
+}
+
+/// No flags of a run are about its approval; a key is found as `chaos approve` finds it.
+fn wish(desk: &Desk) -> Wish {
+    Wish {
+        key: desk.settings.signing_key.clone(),
+        ..Wish::default()
+    }
+}
+
+/// Uses up what counts for one run only, before its journal is opened. If one of several is gone by
+/// then, those before it are used up for nothing: a yes too few rather than one too many.
+pub(super) fn use_up(store: &Store, admitted: &AdmittedPlan, run: &RunId) -> Result<(), Failure> {
+    for granted in admitted.single_use() {
+        let Some(nonce) = &granted.approval.nonce else {
+            continue;
+        };
+        if let Use::Gone { by } = store.use_up(nonce, run)? {
+            let message = format!(
+                "the approval of {} counts once and was used by {by}",
+                granted.by()
+            );
+            let hint = format!("approve once more: `chaos approve {}`", admitted.id());
+            let problem = Problem::new(ProblemKind::Refused, message).hint(hint);
+            return Err(Failure::Unapproved(problem));
+        }
+    }
+    Ok(())
 }
 
 /// Nobody has to approve, but a person who sits there is asked all the same.

@@ -1,121 +1,123 @@
-//! `chaos approve`: a person at a terminal says yes to one plan, digest for digest.
+//! `chaos approve`: a person at a terminal says yes to one plan, digest for digest, or no.
 
-use std::path::Path;
-
-use jiff::SignedDuration;
+use std::path::{Path, PathBuf};
 
 use super::Desk;
+use super::approvals;
+use super::asking::{self, Subject, Wish};
 use super::planning::{self, Judged};
 use super::policies;
 use crate::cli::ApproveArgs;
 use crate::error::Failure;
 use crate::exit::Exit;
-use crate::model::approval::{Approval, ApprovalMode, Nonce, SealedApproval};
-use crate::model::problem::{Problem, ProblemKind};
-use crate::model::units::Span;
-use crate::plan::StoredPlan;
-use crate::policy::{self, Moment, Policy};
+use crate::model::approval::{Approval, ApprovalMode, Nonce, SealedApproval, Verdict};
+use crate::plan::{StoredPlan, read_source};
+use crate::policy::{self, Moment};
 use crate::run::Clock;
-use crate::view::clock_time;
 use crate::view::plan as shown;
-use crate::view::prompt::{self, Answer};
+use crate::view::{approvals as told, clock_time};
 
 pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> {
-    let store = desk.store()?;
-    let (_, text) = store.load_plan(args.plan.as_deref().unwrap_or_default())?;
-    let stored = StoredPlan::from_text(&text)?;
-    let policy = policies::applying(desk, &args.policy, Path::new(&stored.plan.source.name))?;
-    let history = planning::history(desk, &stored.plan.experiment)?;
-    let findings = planning::judge(
-        &stored.plan,
-        &Judged {
-            policy: &policy,
-            sandbox: None,
-            history: &history,
-            attendance: planning::attendance(desk),
-            moment: Moment::Planning,
-        },
-    );
-    planning::undenied(&findings)?;
-    shown::insist(&desk.printer, &stored, &findings);
-    let sealed = ask(desk, &stored, &policy, args.valid_for, args.reason.clone())?;
-    store.save_approval(&sealed)?;
-    desk.printer.success(&format!(
-        "approved {} until {}; next: chaos run {}",
-        stored.id,
-        clock_time(sealed.approval.expires_at),
-        stored.id
-    ));
+    if args.list {
+        approvals::list(desk, &args.policy, args.output)?;
+        return Ok(Exit::Done);
+    }
+    let (stored, file) = load(desk, args.plan.as_deref().unwrap_or_default())?;
+    let person = &desk.settings.person;
+    let out = approvals::place(file.as_deref(), args.out.as_deref(), person)?;
+    let sealed = match args.deny {
+        true => no(desk, &stored, args.reason.clone()),
+        false => yes(desk, &stored, args)?,
+    };
+    desk.store()?.save_approval(&sealed)?;
+    if let Some(out) = &out {
+        approvals::write(out, &sealed)?;
+    }
+    tell(desk, &stored, &sealed, args, out)?;
     Ok(Exit::Done)
 }
 
-/// Asks the person at the terminal to type the experiment's name.
-pub(super) fn ask(
-    desk: &Desk,
-    stored: &StoredPlan,
-    policy: &Policy,
-    valid_for: Option<Span>,
-    reason: Option<String>,
-) -> Result<SealedApproval, Failure> {
-    let most = policy
-        .environment(&stored.plan.experiment.environment)
-        .map_or(Span::ZERO, |environment| environment.approval.expires_after);
-    let valid_for = valid_for.unwrap_or(most);
-    if valid_for == Span::ZERO || valid_for > most {
-        return Err(Failure::Problem(
-            Problem::new(
-                ProblemKind::Invalid,
-                format!("an approval cannot count for {valid_for}"),
-            )
-            .hint(format!(
-                "policy `{}` lets it count for {most} at most",
-                policy.name
-            )),
-        ));
+/// The plan, by its file or its id; the file too, if it was one.
+fn load(desk: &Desk, what: &str) -> Result<(StoredPlan, Option<PathBuf>), Failure> {
+    let store = desk.store()?;
+    let file = Path::new(what);
+    if !file.is_file() {
+        let (_, text) = store.load_plan(what)?;
+        return Ok((StoredPlan::from_text(&text)?, None));
     }
-    if !desk.printer.has_person() {
-        return Err(Failure::Unapproved(
-            Problem::new(
-                ProblemKind::Refused,
-                format!(
-                    "plan {} needs a person's approval, and there is no terminal to ask one",
-                    stored.id
-                ),
-            )
-            .hint(format!(
-                "a person at a terminal: `chaos approve {}`",
-                stored.id
-            )),
-        ));
-    }
-    let name = stored.plan.name().as_str();
-    let question = format!("to approve plan {}, type the experiment's name", stored.id);
-    match prompt::ask_typed_name(&desk.printer, name, &question)? {
-        Answer::Yes => {}
-        Answer::No => {
-            return Err(Failure::Unapproved(
-                Problem::new(
-                    ProblemKind::Refused,
-                    format!("plan {} was not approved", stored.id),
-                )
-                .hint("nothing was injected"),
-            ));
-        }
-    }
-    let now = Clock::wall();
-    let length =
-        SignedDuration::from_millis(i64::try_from(valid_for.as_millis()).unwrap_or(i64::MAX));
-    let until = now.checked_add(length).unwrap_or(now);
-    let answer = policy::answer(
+    let text = read_source(file)?.text;
+    let stored = StoredPlan::from_text(&text)?;
+    store.save_plan(&stored.id, &text)?;
+    Ok((stored, Some(file.to_owned())))
+}
+
+fn yes(desk: &Desk, stored: &StoredPlan, args: &ApproveArgs) -> Result<SealedApproval, Failure> {
+    let policy = policies::applying(desk, &args.policy, Path::new(&stored.plan.source.name))?;
+    policy::made_under(stored, &policy)?;
+    let history = planning::history(desk, &stored.plan.experiment)?;
+    let judged = Judged {
+        policy: &policy,
+        sandbox: None,
+        history: &history,
+        attendance: planning::attendance(desk),
+        moment: Moment::Planning,
+    };
+    let findings = planning::judge(&stored.plan, &judged);
+    planning::undenied(&findings)?;
+    shown::insist(&desk.printer, stored, &findings);
+    let about = Subject {
         stored,
-        &desk.settings.person,
-        ApprovalMode::Typed,
-        [now, until],
-    );
+        policy: &policy,
+        findings: &findings,
+    };
+    let allowed = args.allow.iter().map(|allowed| allowed.exception());
+    let wish = Wish {
+        valid_for: args.valid_for,
+        reason: args.reason.clone(),
+        allow: allowed.collect(),
+        key: args.key.clone(),
+    };
+    asking::ask(desk, about, wish)
+}
+
+/// A no needs no terminal: it can only keep something from happening. It has no end.
+fn no(desk: &Desk, stored: &StoredPlan, reason: Option<String>) -> SealedApproval {
+    let now = Clock::wall();
+    let person = &desk.settings.person;
+    let answer = policy::answer(stored, person, ApprovalMode::Typed, [now, now]);
     let approval = Approval {
+        verdict: Verdict::No,
         nonce: Some(Nonce::of(rand::random())),
         reason,
         ..answer
     };
-    Ok(SealedApproval::seal(approval, None))
+    SealedApproval::seal(approval, None)
+}
+
+fn tell(
+    desk: &Desk,
+    stored: &StoredPlan,
+    sealed: &SealedApproval,
+    args: &ApproveArgs,
+    out: Option<PathBuf>,
+) -> Result<(), Failure> {
+    let id = &stored.id;
+    let file = out.map(|path| format!(", written to {}", path.display()));
+    let file = file.unwrap_or_default();
+    match sealed.approval.verdict {
+        Verdict::No => desk.printer.success(&format!(
+            "denied {id}: it does not run until you say yes, or a new plan is made{file}"
+        )),
+        Verdict::Yes => {
+            let until = clock_time(sealed.approval.expires_at);
+            let standing = approvals::standing(desk, stored, &args.policy)?;
+            let next = match told::missing(&standing) {
+                Some(missing) => missing,
+                None => format!("next: chaos run {id}"),
+            };
+            let words = format!("approved {id} until {until}{file}; {next}");
+            desk.printer.success(&words);
+        }
+    }
+    Ok(())
 }

@@ -103,6 +103,7 @@ pub(super) async fn conduct(
     };
     let kit = gauge(kit, admitted.plan())?;
     let timing = kit.timing;
+    admission::use_up(&store, &admitted, &run)?;
     let folder = store.create_run(&run, &text)?;
     let shape = shape(conduct.args.output);
     let stage = Stage {

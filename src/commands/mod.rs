@@ -1,7 +1,9 @@
 //! Wiring only, one file a verb: settings, load, call, show.
 
 mod admission;
+mod approvals;
 mod approve;
+mod asking;
 mod bug;
 mod completions;
 mod conduct;
@@ -19,6 +21,7 @@ mod runs;
 mod sandbox;
 mod schema;
 mod show;
+mod signature;
 
 use crate::cli::{Cli, Color, Command, Global};
 use crate::error::Failure;

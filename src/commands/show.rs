@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Desk;
+use super::approvals;
 use super::planning::{self, Judged};
 use super::policies;
 use super::report;
@@ -12,8 +13,9 @@ use crate::exit::Exit;
 use crate::journal::{self, JournalEnd, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::StoredPlan;
-use crate::policy::Moment;
+use crate::policy::{Moment, Scales, Standing};
 use crate::run::Clock;
+use crate::view::approvals as told;
 use crate::view::plan as shown;
 
 pub(super) fn show(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
@@ -67,10 +69,10 @@ fn show_plan(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
         },
     );
     shown::show(&desk.printer, &stored, &findings);
-    let approvals = store.approvals(&id)?;
-    shown::show_approvals(&desk.printer, &stored, &approvals.readable, Clock::wall());
-    for problem in &approvals.damaged {
-        desk.printer.error(problem);
+    let used = store.used()?;
+    if let Some(scales) = Scales::new(&stored, &policy, &findings, &used, Clock::wall()) {
+        let given = approvals::kept(desk, &store, &id)?;
+        told::show(&desk.printer, &Standing::of(&scales, &given));
     }
     Ok(Exit::Done)
 }

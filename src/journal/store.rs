@@ -168,6 +168,18 @@ impl Store {
         Ok(approvals)
     }
 
+    /// Keeps an approval that came from elsewhere, unless it is here already.
+    ///
+    /// # Errors
+    /// The disk says no.
+    pub fn take_approval(&self, sealed: &SealedApproval) -> Result<(), Problem> {
+        let known = self.approvals(&sealed.approval.plan)?;
+        match known.readable.contains(sealed) {
+            true => Ok(()),
+            false => self.save_approval(sealed),
+        }
+    }
+
     /// Makes the folder of a new run with its plan in it; the journal comes next.
     ///
     /// # Errors

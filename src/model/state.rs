@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
-use super::approval::{Approval, Person};
+use super::approval::{Person, RestsOn};
 use super::brief::Brief;
 use super::decision::Cause;
 use super::event::{Event, Record};
@@ -27,8 +27,8 @@ pub const HISTORY: usize = 600;
 pub struct RunState {
     /// Set by the first event.
     pub header: Option<RunHeader>,
-    /// The approval that the run rests on.
-    pub approval: Option<Approval>,
+    /// The approvals that the run rests on, in order.
+    pub approvals: Vec<RestsOn>,
     /// Where the run is.
     pub phase: Option<Phase>,
     /// When that phase was entered, in milliseconds of the run.
@@ -266,7 +266,13 @@ impl RunState {
                     brief: brief.clone(),
                 });
             }
-            Event::Approved { approval, .. } => self.approval = Some((**approval).clone()),
+            Event::Approved {
+                approval,
+                signature,
+            } => self.approvals.push(RestsOn {
+                approval: (**approval).clone(),
+                signature: signature.as_deref().cloned(),
+            }),
             Event::PhaseEntered { phase, step, .. } => self.enter(*phase, *step, at_ms),
             Event::Sampled {
                 slo,

@@ -1,13 +1,14 @@
 //! From a plan, its findings and its approvals to the only thing that a run takes.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use super::document::{ApprovalRules, Attendance, Moment, Policy};
+use super::document::{Attendance, Moment, Permission, Policy};
 use super::finding::{Finding, Severity};
 use super::rules::{Facts, OwnSandbox, evaluate};
+use super::standing::Standing;
+use super::weigh::{Granted, Scales};
 use crate::model::approval::{
-    Approval, ApprovalFlaw, ApprovalMode, FORMAT, Nonce, Person, SealedApproval, Signature, Stage,
-    Verdict,
+    Approval, ApprovalMode, FORMAT, Nonce, Person, SealedApproval, Stage, Verdict,
 };
 use crate::model::history::History;
 use crate::model::ids::{Digest, PlanId, RunId};
@@ -19,15 +20,7 @@ use crate::plan::{Plan, PolicyIdentity, StoredPlan};
 pub struct AdmittedPlan {
     stored: StoredPlan,
     granted: Vec<Granted>,
-}
-
-/// An approval that counts.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Granted {
-    /// What was said.
-    pub approval: Approval,
-    /// The signature over it, with whose it was found to be.
-    pub signature: Option<Signature>,
+    reuse: Permission,
 }
 
 impl AdmittedPlan {
@@ -44,6 +37,14 @@ impl AdmittedPlan {
     /// Its digest.
     pub fn digest(&self) -> &Digest {
         &self.stored.digest
+    }
+
+    /// Those of its approvals that no other run may rest on.
+    pub fn single_use(&self) -> &[Granted] {
+        match self.reuse {
+            Permission::Allowed => &[],
+            Permission::Denied => &self.granted,
+        }
     }
 
     /// The approvals that it rests on; at least one.
@@ -64,10 +65,8 @@ pub enum Refusal {
         /// The policy that applies.
         now: Box<PolicyIdentity>,
     },
-    /// Nobody has approved it.
-    Unapproved,
-    /// There are approvals, and none counts; the flaw of the latest.
-    VoidApproval(ApprovalFlaw),
+    /// Too few approvals count, or somebody said no.
+    Unapproved(Box<Standing>),
 }
 
 /// What a plan is admitted by.
@@ -132,29 +131,26 @@ pub fn admit(stored: StoredPlan, by: Admission<'_>) -> Result<AdmittedPlan, Refu
         .any(|finding| finding.severity == Severity::Require);
     if !needs_person {
         let granted = vec![not_needed(&stored, by.now, by.requester)];
-        return Ok(AdmittedPlan { stored, granted });
+        return Ok(AdmittedPlan {
+            stored,
+            granted,
+            reuse: Permission::Allowed,
+        });
     }
-    let rules = &by
-        .policy
-        .environment(&stored.plan.experiment.environment)
-        .ok_or(Refusal::Unapproved)?
-        .approval;
-    let granted: Vec<Granted> = by
-        .approvals
-        .iter()
-        .filter(|sealed| sealed.approval.verdict == Verdict::Yes)
-        .filter(|sealed| sealed.approval.mode == ApprovalMode::Typed)
-        .filter(|sealed| !counts_too_long(&sealed.approval, rules))
-        .filter(|sealed| sealed.approval.check(&stored.digest, by.now).is_ok())
-        .map(|sealed| Granted {
-            approval: sealed.approval.clone(),
-            signature: None,
-        })
-        .collect();
-    if granted.is_empty() {
-        return Err(flaw_of(&stored, by, rules));
+    // An environment that is not known was denied above.
+    let Some(scales) = Scales::new(&stored, by.policy, &other, by.used, by.now) else {
+        return Err(Refusal::Denied(Vec::new()));
+    };
+    let standing = Standing::of(&scales, by.approvals);
+    if !standing.is_enough() {
+        return Err(Refusal::Unapproved(Box::new(standing)));
     }
-    Ok(AdmittedPlan { stored, granted })
+    let reuse = scales.rules.reuse;
+    Ok(AdmittedPlan {
+        granted: standing.granted,
+        stored,
+        reuse,
+    })
 }
 
 /// Nothing, if a plan was made under this very policy.
@@ -206,27 +202,5 @@ pub fn answer(
         expires_at,
         reason: None,
         exceptions: Vec::new(),
-    }
-}
-
-/// Whatever the file says, an approval counts no longer than the policy lets it.
-fn counts_too_long(approval: &Approval, rules: &ApprovalRules) -> bool {
-    let counts_for = approval.expires_at.duration_since(approval.approved_at);
-    let most = rules.expires_after.as_duration();
-    counts_for > SignedDuration::try_from(most).unwrap_or(SignedDuration::MAX)
-}
-
-fn flaw_of(stored: &StoredPlan, by: Admission<'_>, rules: &ApprovalRules) -> Refusal {
-    let latest = by
-        .approvals
-        .iter()
-        .map(|sealed| &sealed.approval)
-        .max_by_key(|approval| approval.approved_at);
-    if latest.is_some_and(|latest| counts_too_long(latest, rules)) {
-        return Refusal::VoidApproval(ApprovalFlaw::TooLong);
-    }
-    match latest.map(|approval| approval.check(&stored.digest, by.now)) {
-        Some(Err(flaw)) => Refusal::VoidApproval(flaw),
-        Some(Ok(())) | None => Refusal::Unapproved,
     }
 }

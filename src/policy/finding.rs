@@ -45,3 +45,13 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exception: Option<Exception>,
 }
+
+impl Finding {
+    /// The thing that it is about: what its message puts between backticks first.
+    pub fn subject(&self) -> Option<&str> {
+        self.message
+            .split('`')
+            .nth(1)
+            .filter(|name| !name.is_empty())
+    }
+}

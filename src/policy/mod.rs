@@ -11,8 +11,10 @@ mod finding;
 mod hosts;
 mod reading;
 mod rules;
+mod standing;
+mod weigh;
 
-pub use admit::{Admission, AdmittedPlan, Granted, Refusal, admit, answer, made_under};
+pub use admit::{Admission, AdmittedPlan, Refusal, admit, answer, made_under};
 pub use built_in::{BUILT_IN, built_in};
 pub use document::{
     ApprovalNeed, ApprovalRules, Attendance, BlastRadius, DayOfWeek, Environment, Freeze,
@@ -22,3 +24,5 @@ pub use document::{
 pub use finding::{Finding, Severity};
 pub use reading::{ReadFile, load_policy};
 pub use rules::{Facts, OwnSandbox, RULES, Rule, evaluate};
+pub use standing::{Said, Standing};
+pub use weigh::{Granted, Scales};

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::approval::{Approval, Person};
+use crate::model::approval::{Person, RestsOn};
 use crate::model::ids::{Digest, Name, PlanId, RunId};
 use crate::model::judgement::Trip;
 use crate::model::outcome::Outcome;
@@ -34,8 +34,8 @@ pub struct Report {
     pub run: Option<RunFacts>,
     /// What was tried; `None`: the journal does not say.
     pub experiment: Option<Experiment>,
-    /// The approval that the run rests on.
-    pub approval: Option<Approval>,
+    /// The approvals that the run rests on, in order.
+    pub approvals: Vec<RestsOn>,
     /// The SLOs in document order.
     pub slos: Vec<SloReport>,
     /// The steps in order.

@@ -173,7 +173,7 @@ impl Gathered {
             in_place: in_place(state),
             run: run_facts(state),
             experiment: state.brief().map(experiment),
-            approval: state.approval.clone(),
+            approvals: state.approvals.clone(),
             slos: slos
                 .map(|(record, extra)| slo_report(record, extra))
                 .collect(),

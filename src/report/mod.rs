@@ -28,7 +28,7 @@ pub use list::RunRow;
 use crate::model::problem::{Problem, ProblemKind};
 
 /// The format of the JSON documents; a reader refuses a newer one.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Turns a report into a document.
 ///

@@ -1,6 +1,6 @@
 //! Which events a reader of the report wants to see, and in which words.
 
-use crate::model::approval::{Approval, ApprovalMode, Person};
+use crate::model::approval::{Approval, ApprovalMode, Person, Signature};
 use crate::model::event::{Event, Record};
 use crate::model::judgement::Trip;
 use crate::model::phase::Phase;
@@ -29,7 +29,10 @@ fn words(before: &RunState, at_ms: u64, event: &Event) -> Option<(MomentKind, St
         Event::RunStarted { requester, .. } => {
             (MomentKind::Run, format!("{requester} started the run"))
         }
-        Event::Approved { approval, .. } => approved(approval),
+        Event::Approved {
+            approval,
+            signature,
+        } => approved(approval, signature.as_deref()),
         Event::PhaseEntered { phase, step, .. } => entered(*phase, step.map(step_name))?,
         Event::Sampled {
             slo,
@@ -107,11 +110,20 @@ fn noted(text: &str, by: Option<&Person>) -> String {
     }
 }
 
-fn approved(approval: &Approval) -> (MomentKind, String) {
+fn approved(approval: &Approval, signature: Option<&Signature>) -> (MomentKind, String) {
     match approval.mode {
         ApprovalMode::NotNeeded => (MomentKind::Run, "no approval was needed".to_owned()),
         ApprovalMode::Typed | ApprovalMode::Signed => {
-            let what = format!("it rests on the approval of {}", approval.approver);
+            let mut what = format!("it rests on the approval of {}", approval.approver);
+            if let Some(signer) = signature.and_then(|signature| signature.signer.as_ref()) {
+                what.push_str(&format!(", signed by {signer}"));
+            }
+            if let Some(allowed) = approval.allowed() {
+                what.push_str(&format!(", which allows {allowed}"));
+            }
+            if let Some(reason) = &approval.reason {
+                what.push_str(&format!(": {reason}"));
+            }
             (MomentKind::Person, what)
         }
     }

@@ -4,6 +4,7 @@
 //! Knows `model` and nobody else: views are folds of events, whether these come from a run that is
 //! under way or from a journal.
 
+pub mod approvals;
 pub mod closing;
 mod footing;
 mod gauges;

@@ -4,14 +4,12 @@
 mod credentials;
 mod rehearsal;
 
-use jiff::Timestamp;
-
 use super::printer::Printer;
 use super::sanitise::sanitise;
 use super::setup::Stream;
-use super::text::{clock_time, columns, left};
+use super::text::{columns, left};
 use super::theme::{Colour, Glyphs, Tone};
-use crate::model::approval::{ApprovalFlaw, Exception, SealedApproval};
+use crate::model::approval::Exception;
 use crate::model::request::Request;
 use crate::model::units::Span;
 use crate::plan::{Difference, PlannedStep, StoredPlan};
@@ -67,38 +65,6 @@ pub fn insist_findings(printer: &Printer, findings: &[Finding]) {
     let page = Page::on(printer, Stream::Stderr);
     for line in page.findings("PLAN", findings) {
         printer.insist(&line);
-    }
-}
-
-/// The approvals of a plan as data.
-pub fn show_approvals(
-    printer: &Printer,
-    stored: &StoredPlan,
-    approvals: &[SealedApproval],
-    now: Timestamp,
-) {
-    for SealedApproval { approval, .. } in approvals {
-        let standing = match approval.check(&stored.digest, now) {
-            Ok(()) => "counts",
-            Err(ApprovalFlaw::Expired) => "expired",
-            Err(ApprovalFlaw::OtherDigest) => "is for another version of the plan",
-            Err(ApprovalFlaw::TooLong) => "counts for longer than the policy lets it",
-            Err(ApprovalFlaw::FromTheFuture) => "was given in the future: a clock was set back",
-        };
-        let reason = approval
-            .reason
-            .as_deref()
-            .map(|reason| format!(": {reason}"));
-        printer.data(&sanitise(&format!(
-            "approved by {} at {}, until {}; {standing}{}",
-            approval.approver,
-            clock_time(approval.approved_at),
-            clock_time(approval.expires_at),
-            reason.unwrap_or_default()
-        )));
-    }
-    if approvals.is_empty() {
-        printer.data("approved by nobody yet");
     }
 }
 

@@ -79,6 +79,22 @@ fn read_line(printer: &Printer) -> io::Result<Option<String>> {
     }
 }
 
+/// Asks for a line of text. `None`: nothing was typed, or Ctrl-C, Ctrl-D or Escape.
+///
+/// # Errors
+/// There is no person at a terminal, or the terminal failed.
+pub fn ask_line(printer: &Printer, prompt: &str) -> Result<Option<String>, Problem> {
+    need_person(printer, prompt)?;
+    let shown = format!("{}:", sanitise(prompt));
+    let shown = Tone::Strong.paint(&shown, printer.setup().colour(Stream::Stderr));
+    printer.draw(&format!("{shown} "));
+    let typed = read_line(printer);
+    printer.draw("\r\n");
+    let typed = answered(typed.map_err(dialoguer::Error::IO))?.flatten();
+    let typed = typed.map(|typed| typed.trim().to_owned());
+    Ok(typed.filter(|typed| !typed.is_empty()))
+}
+
 /// Whether what was typed is the name that was asked for.
 pub fn typed_name(expected: &str, typed: &str) -> Answer {
     if !expected.is_empty() && typed.trim() == expected {

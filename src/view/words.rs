@@ -1,7 +1,7 @@
 //! Every event as one sentence, with who must see it and how it is meant. Shared by the live view's
 //! scrollback and the plain lines.
 
-use crate::model::approval::{Approval, ApprovalMode, Person};
+use crate::model::approval::{Approval, ApprovalMode, Person, Signature};
 use crate::model::event::Event;
 use crate::model::judgement::Trip;
 use crate::model::phase::Phase;
@@ -56,7 +56,10 @@ pub fn tell(event: &Event, state: &RunState) -> Telling {
     let strong = |text: String| Telling::new(Weight::Normal, Tone::Strong, text);
     match event {
         Event::RunStarted { .. } => normal(started(state)),
-        Event::Approved { approval, .. } => normal(approved(approval)),
+        Event::Approved {
+            approval,
+            signature,
+        } => normal(approved(approval, signature.as_deref())),
         Event::PhaseEntered { phase, .. } => {
             // Between is over at once, unless the run waits there for a person, which is a phase.
             let weight = if *phase == Phase::Between {
@@ -179,14 +182,26 @@ fn started(state: &RunState) -> String {
     })
 }
 
-fn approved(approval: &Approval) -> String {
+fn approved(approval: &Approval, signature: Option<&Signature>) -> String {
     match approval.mode {
         ApprovalMode::NotNeeded => "no approval needed, says the policy".to_owned(),
-        ApprovalMode::Typed | ApprovalMode::Signed => format!(
-            "approved by {} until {}",
-            approval.approver,
-            approval.expires_at.strftime("%Y-%m-%d %H:%M:%SZ")
-        ),
+        ApprovalMode::Typed | ApprovalMode::Signed => {
+            let mut words = format!(
+                "approved by {} until {}",
+                approval.approver,
+                approval.expires_at.strftime("%Y-%m-%d %H:%M:%SZ")
+            );
+            if let Some(signer) = signature.and_then(|signature| signature.signer.as_ref()) {
+                words.push_str(&format!(", signed by {signer}"));
+            }
+            if let Some(allowed) = approval.allowed() {
+                words.push_str(&format!(", allows {allowed}"));
+            }
+            if let Some(reason) = &approval.reason {
+                words.push_str(&format!(": {reason}"));
+            }
+            words
+        }
     }
 }
 

@@ -25,6 +25,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "metrics::MetricSpecs",
             "model",
             "plan",
+            // Whose a signature is decides whether an approval counts.
+            "signing",
         ],
     ),
     // The plan is reached through what admitted it.
@@ -36,7 +38,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report", &["model"]),
     (
         "view",
-        &["model", "plan", "policy::Finding", "policy::Severity"],
+        &[
+            "model",
+            "plan",
+            "policy::Finding",
+            "policy::Said",
+            "policy::Severity",
+            "policy::Standing",
+        ],
     ),
     // A target like any other; it has clients because its hops call each other over HTTP.
     ("sandbox", &["clients", "model"]),
@@ -55,13 +64,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("completing", &["journal::Store", "settings"]),
     ("settings", &["model", "view"]),
+    // It is handed bytes and names; what they mean is no business of a key's.
+    ("signing", &["model"]),
     ("error", &["model", "plan", "policy", "view"]),
     ("exit", &[]),
     (
         "commands",
         &[
             "cli", "clients", "error", "exit", "faults", "journal", "metrics", "model", "plan",
-            "policy", "report", "run", "sandbox", "session", "settings", "view",
+            "policy", "report", "run", "sandbox", "session", "settings", "signing", "view",
         ],
     ),
     ("lib", &[]),

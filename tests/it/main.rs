@@ -1,5 +1,6 @@
 //! The one integration binary.
 
+mod approvals;
 mod architecture;
 mod cli;
 mod command;

@@ -378,6 +378,15 @@ async fn refusal(approvals: impl Fn(&StoredPlan) -> Vec<Approval>) -> Option<Ref
     admitted(stored, None, &approvals).err()
 }
 
+/// Why each approval does not count.
+fn flaws(refusal: Option<Refusal>) -> Vec<ApprovalFlaw> {
+    let Some(Refusal::Unapproved(standing)) = refusal else {
+        panic!("{refusal:?}");
+    };
+    let flaws = standing.said.into_iter().filter_map(|said| said.flaw);
+    flaws.collect()
+}
+
 /// What the built-in policy makes of it at 10:10 of that day.
 fn admitted(
     stored: StoredPlan,
@@ -398,36 +407,39 @@ fn admitted(
 #[tokio::test]
 async fn an_approval_counts_for_its_digest_and_its_time_only() {
     assert_eq!(refusal(|stored| vec![approval(stored)]).await, None);
-    assert_eq!(refusal(|_| Vec::new()).await, Some(Refusal::Unapproved));
-    let void = |flaw| Some(Refusal::VoidApproval(flaw));
+    assert_eq!(flaws(refusal(|_| Vec::new()).await), []);
     let other = refusal(|stored| {
         vec![Approval {
             digest: Digest::of(b"another plan"),
             ..approval(stored)
         }]
     });
-    assert_eq!(other.await, void(ApprovalFlaw::OtherDigest));
+    assert_eq!(flaws(other.await), [ApprovalFlaw::OtherDigest]);
     let expired = refusal(|stored| {
         vec![Approval {
             expires_at: at("2026-01-01T10:10:00Z"),
             ..approval(stored)
         }]
     });
-    assert_eq!(expired.await, void(ApprovalFlaw::Expired));
+    let at_ten_past = at("2026-01-01T10:10:00Z");
+    assert_eq!(
+        flaws(expired.await),
+        [ApprovalFlaw::Expired { at: at_ten_past }]
+    );
     let early = refusal(|stored| {
         vec![Approval {
             approved_at: at("2026-01-01T10:20:00Z"),
             ..approval(stored)
         }]
     });
-    assert_eq!(early.await, void(ApprovalFlaw::FromTheFuture));
+    assert_eq!(flaws(early.await), [ApprovalFlaw::FromTheFuture]);
     let endless = refusal(|stored| {
         vec![Approval {
             expires_at: at("2036-01-01T10:10:00Z"),
             ..approval(stored)
         }]
     });
-    assert_eq!(endless.await, void(ApprovalFlaw::TooLong));
+    assert_eq!(flaws(endless.await), [ApprovalFlaw::TooLong]);
 }
 
 #[tokio::test]
@@ -438,7 +450,7 @@ async fn a_machine_cannot_write_itself_a_yes() {
             ..approval(stored)
         }]
     });
-    assert_eq!(forged.await, Some(Refusal::Unapproved));
+    assert_eq!(flaws(forged.await), [ApprovalFlaw::NobodysAnswer]);
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! A person's recorded yes, or no, to one plan digest.
 
+mod flaw;
 mod sealed;
 
+pub use flaw::{ApprovalFlaw, SignatureFlaw};
 pub use sealed::{SIGNATURE_NAMESPACE, SealedApproval};
 
 use std::fmt;
@@ -80,6 +82,16 @@ pub enum Exception {
     SameDose,
     /// Something that smells of production and that the policy names is touched.
     Production,
+}
+
+impl fmt::Display for Exception {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::SkippedRung => "a rung of the blast-radius ladder is skipped",
+            Self::SameDose => "one more run at a dose that held often enough",
+            Self::Production => "something that smells of production is touched",
+        })
+    }
 }
 
 impl Exception {
@@ -200,6 +212,51 @@ pub struct Signature {
     pub signer: Option<Signer>,
 }
 
+/// An approval that a run rests on, with the signature over it if there is one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RestsOn {
+    /// What was said.
+    #[serde(flatten)]
+    pub approval: Approval,
+    /// The signature over it, with whose it was found to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
+}
+
+impl fmt::Display for Signer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            principal,
+            fingerprint,
+            key_type,
+            presence,
+        } = self;
+        let presence = match presence {
+            Presence::Unknown => "",
+            Presence::Absent => ", not touched",
+            Presence::Touched => ", touched",
+            Presence::Verified => ", touched and verified",
+        };
+        write!(formatter, "{principal}, {key_type} {fingerprint}{presence}")
+    }
+}
+
+impl Approval {
+    /// What it allows by name, separated by commas; `None`: nothing.
+    pub fn allowed(&self) -> Option<String> {
+        let words: Vec<&str> = self.exceptions.iter().map(|one| one.word()).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+impl RestsOn {
+    /// Who signed it; `None`: nobody did, or the journal does not say.
+    pub fn signer(&self) -> Option<&Signer> {
+        self.signature.as_ref()?.signer.as_ref()
+    }
+}
+
 /// Who made a signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -228,40 +285,10 @@ pub enum Presence {
     Verified,
 }
 
-/// Why an approval does not count.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ApprovalFlaw {
-    /// It is for another plan or an older version of this one.
-    OtherDigest,
-    /// Its time is over.
-    Expired,
-    /// It was given in the future: a clock was set back.
-    FromTheFuture,
-    /// It counts for longer than the policy lets one count.
-    TooLong,
-}
-
-/// Clocks of two machines may differ by so much.
-const CLOCK_TOLERANCE_S: i64 = 60;
-
 impl Approval {
     /// The canonical form, which digest and signature are made over: JSON with sorted keys and no white
     /// space.
     pub fn canonical(&self) -> String {
         serde_json::to_value(self).unwrap_or_default().to_string()
-    }
-
-    /// Whether it counts for this digest at this time.
-    pub fn check(&self, digest: &Digest, now: Timestamp) -> Result<(), ApprovalFlaw> {
-        if self.digest != *digest {
-            return Err(ApprovalFlaw::OtherDigest);
-        }
-        if now >= self.expires_at {
-            return Err(ApprovalFlaw::Expired);
-        }
-        if self.approved_at.as_second() > now.as_second() + CLOCK_TOLERANCE_S {
-            return Err(ApprovalFlaw::FromTheFuture);
-        }
-        Ok(())
     }
 }

@@ -63,6 +63,11 @@ impl SealedApproval {
         }
         let found: Self =
             serde_json::from_value(value).map_err(|why| not_an_approval(&why.to_string()))?;
+        let claimed = found.signature.as_ref();
+        if claimed.is_some_and(|signature| signature.signer.is_some()) {
+            // Whose a signature is, is found out here, never read.
+            return Err(not_an_approval("it says itself who signed it"));
+        }
         let sealed = Self::seal(found.approval.clone(), found.signature.clone());
         if sealed != found || sealed.to_text() != text {
             return Err(Problem::new(

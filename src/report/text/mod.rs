@@ -11,7 +11,7 @@ use super::compare::Comparison;
 use super::content::{Experiment, Report, RunFacts};
 use super::page::Page;
 use super::wording::{date_time, length, offset, sentence};
-use crate::model::approval::{Approval, ApprovalMode};
+use crate::model::approval::{Approval, ApprovalMode, RestsOn};
 
 pub(super) struct Text;
 
@@ -100,9 +100,8 @@ fn about(page: &mut Page, report: &Report) {
     if let Some(run) = &report.run {
         run_part(page, run);
     }
-    if let Some(approval) = &report.approval {
-        let (label, words) = approval_words(approval);
-        page.entry(label, &words);
+    for rests_on in &report.approvals {
+        approval_part(page, rests_on);
     }
     if let Some(experiment) = &report.experiment {
         where_part(page, experiment);
@@ -126,6 +125,17 @@ fn run_part(page: &mut Page, run: &RunFacts) {
     page.entry("Started", &started);
     page.entry("Plan", run.plan.as_str());
     page.literal(run.digest.as_str());
+}
+
+fn approval_part(page: &mut Page, rests_on: &RestsOn) {
+    let (label, words) = approval_words(&rests_on.approval);
+    page.entry(label, &words);
+    if let Some(signer) = rests_on.signer() {
+        page.entry("Signed", &format!("by {signer}"));
+    }
+    if let Some(allowed) = rests_on.approval.allowed() {
+        page.entry("Allows", &allowed);
+    }
 }
 
 fn approval_words(approval: &Approval) -> (&'static str, String) {

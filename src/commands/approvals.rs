@@ -1,0 +1,186 @@
+//! Approvals that are brought in, kept, written beside a plan's file, and listed.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::Desk;
+use super::planning::{self, Judged};
+use super::policies;
+use crate::cli::{Form, PolicyArgs};
+use crate::error::Failure;
+use crate::journal::Store;
+use crate::model::approval::{Person, SealedApproval};
+use crate::model::ids::PlanId;
+use crate::model::problem::{Problem, ProblemKind};
+use crate::plan::{StoredPlan, read_source};
+use crate::policy::{Moment, Scales, Standing};
+use crate::run::Clock;
+use crate::view::approvals as shown;
+
+/// The approvals in these files, each for this plan.
+///
+/// # Errors
+/// The first file that cannot be read, is none, was changed, or is for another plan.
+pub(super) fn read(files: &[PathBuf], plan: &PlanId) -> Result<Vec<SealedApproval>, Failure> {
+    let one = |file: &PathBuf| {
+        let name = file.display();
+        let text = read_source(file)?.text;
+        let sealed = SealedApproval::from_text(&text).map_err(|problem| Problem {
+            message: format!("{name}: {}", problem.message),
+            ..problem
+        })?;
+        let its = &sealed.approval.plan;
+        if its == plan {
+            return Ok(sealed);
+        }
+        Err(Failure::Problem(
+            Problem::new(
+                ProblemKind::Invalid,
+                format!("{name}: this approval is for plan {its}, not for {plan}"),
+            )
+            .hint("give `--approval` the files that were written for this plan"),
+        ))
+    };
+    files.iter().map(one).collect()
+}
+
+/// Where a plan stands here and now.
+pub(super) fn standing(
+    desk: &Desk,
+    stored: &StoredPlan,
+    policy: &PolicyArgs,
+) -> Result<Standing, Failure> {
+    let policy = policies::applying(desk, policy, Path::new(&stored.plan.source.name))?;
+    let history = planning::history(desk, &stored.plan.experiment)?;
+    let judged = Judged {
+        policy: &policy,
+        sandbox: None,
+        history: &history,
+        attendance: planning::attendance(desk),
+        moment: Moment::Planning,
+    };
+    let findings = planning::judge(&stored.plan, &judged);
+    let store = desk.store()?;
+    let used = store.used()?;
+    let scales = Scales::new(stored, &policy, &findings, &used, Clock::wall());
+    let scales = scales.ok_or(Failure::Denied(findings))?;
+    let approvals = kept(desk, &store, &stored.id)?;
+    Ok(Standing::of(&scales, &approvals))
+}
+
+/// The approvals that are kept of a plan; those that are damaged are named.
+pub(super) fn kept(
+    desk: &Desk,
+    store: &Store,
+    plan: &PlanId,
+) -> Result<Vec<SealedApproval>, Failure> {
+    let found = store.approvals(plan)?;
+    for problem in &found.damaged {
+        desk.printer.warn(&problem.message);
+    }
+    Ok(found.readable)
+}
+
+/// `approve --list`: every plan that is kept here, newest first, with what was said about it.
+pub(super) fn list(desk: &Desk, policy: &PolicyArgs, form: Form) -> Result<(), Failure> {
+    let store = desk.store()?;
+    let mut rows = Vec::new();
+    for id in store.plans()? {
+        let text = store.load_plan(id.as_str())?.1;
+        let listed = StoredPlan::from_text(&text)
+            .map_err(Failure::from)
+            .and_then(|stored| {
+                let standing = standing(desk, &stored, policy)?;
+                Ok((stored.plan.name().clone(), standing))
+            });
+        match listed {
+            Ok(row) => rows.push(row),
+            // One bad plan hides no other.
+            Err(Failure::Problem(problem)) => {
+                desk.printer.warn(&format!("{id}: {}", problem.message));
+            }
+            Err(Failure::Denied(_)) => {
+                desk.printer
+                    .warn(&format!("{id}: the policy does not know its environment"));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    match form {
+        Form::Json => {
+            let rows = rows.iter();
+            let rows = rows.map(|(name, standing)| shown::json(name.as_str(), standing));
+            let all = serde_json::Value::from(rows.collect::<Vec<_>>());
+            desk.printer.data(&format!("{all:#}"));
+        }
+        Form::Text => {
+            for (name, standing) in &rows {
+                shown::list(&desk.printer, name.as_str(), standing);
+            }
+            if rows.is_empty() {
+                desk.printer
+                    .talk("no plans are kept here; `chaos plan FILE` makes one");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where the approval of a plan that came as a file goes: where it was asked for, else beside the plan
+/// under a name that is free.
+///
+/// # Errors
+/// Something stands where it was asked for.
+pub(super) fn place(
+    plan: Option<&Path>,
+    out: Option<&Path>,
+    person: &Person,
+) -> Result<Option<PathBuf>, Failure> {
+    if let Some(out) = out {
+        if out.exists() {
+            return Err(taken(out).into());
+        }
+        return Ok(Some(out.to_owned()));
+    }
+    let Some(plan) = plan else { return Ok(None) };
+    let stem = plan.file_stem().unwrap_or_default().to_string_lossy();
+    let plain = |letter: char| match letter {
+        letter if letter.is_alphanumeric() || "-_@".contains(letter) => letter,
+        _ => '-',
+    };
+    let user: String = person.user.chars().map(plain).collect();
+    let first = format!("{stem}.{user}.approval.json");
+    let later = (2..).map(|number| format!("{stem}.{user}.{number}.approval.json"));
+    let mut names = std::iter::once(first).chain(later);
+    Ok(names.find_map(|name| {
+        let path = plan.with_file_name(name);
+        (!path.exists()).then_some(path)
+    }))
+}
+
+/// Writes an approval into a new file.
+///
+/// # Errors
+/// It cannot be written, or something stands there.
+pub(super) fn write(path: &Path, sealed: &SealedApproval) -> Result<(), Problem> {
+    let made = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = made.and_then(|mut file| {
+        file.write_all(sealed.to_text().as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|why| match why.kind() {
+        ErrorKind::AlreadyExists => taken(path),
+        _ => Problem::new(
+            ProblemKind::Evidence,
+            format!("cannot write {}: {why}", path.display()),
+        )
+        .hint("the approval is kept in the state folder; name another file with `--out`"),
+    })
+}
+
+fn taken(path: &Path) -> Problem {
+    let message = format!("{} exists already", path.display());
+    Problem::new(ProblemKind::Invalid, message)
+        .hint("nothing is ever overwritten; name another file with `--out`")
+}

@@ -1,0 +1,194 @@
+//! A person at a terminal is asked for a yes to one plan, digest for digest; a key signs it where the
+//! policy wants that. Without a terminal it is a no, whatever else was said.
+
+use jiff::SignedDuration;
+
+use super::Desk;
+use super::signature;
+use crate::error::Failure;
+use crate::model::approval::{
+    Approval, ApprovalFlaw, ApprovalMode, Exception, Nonce, SealedApproval, Signature,
+};
+use crate::model::problem::{Problem, ProblemKind};
+use crate::model::units::Span;
+use crate::plan::StoredPlan;
+use crate::policy::{self, ApprovalNeed, Finding, Policy, Scales, Severity, Standing};
+use crate::run::Clock;
+use crate::view::prompt::{self, Answer};
+
+/// What is to be approved.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) stored: &'a StoredPlan,
+    pub(super) policy: &'a Policy,
+    pub(super) findings: &'a [Finding],
+}
+
+/// What was typed with the command.
+#[derive(Default)]
+pub(super) struct Wish {
+    pub(super) valid_for: Option<Span>,
+    pub(super) reason: Option<String>,
+    pub(super) allow: Vec<Exception>,
+    pub(super) key: Option<std::path::PathBuf>,
+}
+
+/// Asks the person at the terminal to type the experiment's name, and has it signed where it has to
+/// be. What comes back counts.
+pub(super) fn ask(desk: &Desk, about: Subject<'_>, wish: Wish) -> Result<SealedApproval, Failure> {
+    let id = &about.stored.id;
+    let length = length(about, wish.valid_for)?;
+    if !desk.printer.has_person() {
+        return Err(refused(
+            format!("plan {id} needs a person's approval, and there is no terminal to ask one"),
+            format!("a person at a terminal: `chaos approve {id}`"),
+        ));
+    }
+    let scales = scales(about)?;
+    let mode = match scales.need() {
+        ApprovalNeed::None | ApprovalNeed::Confirm => ApprovalMode::Typed,
+        ApprovalNeed::Signed => ApprovalMode::Signed,
+    };
+    let now = Clock::wall();
+    let draft = policy::answer(about.stored, &desk.settings.person, mode, [now, now]);
+    scales
+        .may_try(&draft)
+        .map_err(|flaw| void(&scales, &draft, flaw))?;
+    let key = match mode {
+        ApprovalMode::NotNeeded | ApprovalMode::Typed => None,
+        ApprovalMode::Signed => Some(signature::key(desk, wish.key.as_deref(), &scales)?),
+    };
+    type_names(desk, about)?;
+    let (exceptions, reason) = allow(desk, about, &scales, wish.allow, wish.reason)?;
+    let now = Clock::wall();
+    let approval = Approval {
+        nonce: Some(Nonce::of(rand::random())),
+        approved_at: now,
+        expires_at: now.checked_add(length).unwrap_or(now),
+        exceptions,
+        reason,
+        ..draft
+    };
+    let signature = key
+        .map(|key| signature::make(&key, &approval))
+        .transpose()?;
+    let sealed = SealedApproval::seal(
+        approval,
+        signature.map(|armored| Signature {
+            armored,
+            signer: None,
+        }),
+    );
+    // Nobody walks away with a yes that will not count. The key may have kept the person waiting.
+    let scales = self::scales(about)?;
+    match scales.weigh(&sealed) {
+        Ok(_) => Ok(sealed),
+        Err(flaw) => Err(void(&scales, &sealed.approval, flaw)),
+    }
+}
+
+/// On what approvals of this plan are weighed here and now, single use left aside.
+fn scales<'a>(about: Subject<'a>) -> Result<Scales<'a>, Failure> {
+    let now = Clock::wall();
+    Scales::new(about.stored, about.policy, about.findings, &[], now)
+        .ok_or_else(|| Failure::Denied(about.findings.to_vec()))
+}
+
+fn void(scales: &Scales<'_>, approval: &Approval, flaw: ApprovalFlaw) -> Failure {
+    Failure::Void(Box::new(Standing::without(scales, approval.clone(), flaw)))
+}
+
+fn refused(message: String, hint: impl Into<String>) -> Failure {
+    Failure::Unapproved(Problem::new(ProblemKind::Refused, message).hint(hint))
+}
+
+/// For how long it is to count.
+fn length(about: Subject<'_>, valid_for: Option<Span>) -> Result<SignedDuration, Failure> {
+    let environment = &about.stored.plan.experiment.environment;
+    let most = about
+        .policy
+        .environment(environment)
+        .map_or(Span::ZERO, |environment| environment.approval.expires_after);
+    let valid_for = valid_for.unwrap_or(most);
+    if valid_for == Span::ZERO || valid_for > most {
+        let message = format!("an approval cannot count for {valid_for}");
+        let name = &about.policy.name;
+        let hint = format!("policy `{name}` lets it count for {most} at most");
+        let problem = Problem::new(ProblemKind::Invalid, message).hint(hint);
+        return Err(Failure::Problem(problem));
+    }
+    let milliseconds = i64::try_from(valid_for.as_millis()).unwrap_or(i64::MAX);
+    Ok(SignedDuration::from_millis(milliseconds))
+}
+
+/// The experiment's name, and each name that smells of production.
+fn type_names(desk: &Desk, about: Subject<'_>) -> Result<(), Failure> {
+    let id = &about.stored.id;
+    let name = about.stored.plan.name().as_str();
+    let mut names = vec![(
+        name,
+        format!("to approve plan {id}, type the experiment's name"),
+    )];
+    let production = required(about.findings, Exception::Production);
+    for subject in production.filter_map(Finding::subject) {
+        if !names.iter().any(|(name, _)| *name == subject) {
+            let question = format!("`{subject}` smells of production: type that too");
+            names.push((subject, question));
+        }
+    }
+    for (name, question) in names {
+        match prompt::ask_typed_name(&desk.printer, name, &question)? {
+            Answer::Yes => {}
+            Answer::No => return Err(not_approved(about)),
+        }
+    }
+    Ok(())
+}
+
+fn not_approved(about: Subject<'_>) -> Failure {
+    refused(
+        format!("plan {} was not approved", about.stored.id),
+        "nothing was injected",
+    )
+}
+
+fn required(findings: &[Finding], exception: Exception) -> impl Iterator<Item = &Finding> {
+    findings.iter().filter(move |finding| {
+        finding.severity == Severity::Require && finding.exception == Some(exception)
+    })
+}
+
+/// What is allowed by name, each asked for unless it was typed with the command, and why.
+fn allow(
+    desk: &Desk,
+    about: Subject<'_>,
+    scales: &Scales<'_>,
+    mut allowed: Vec<Exception>,
+    reason: Option<String>,
+) -> Result<(Vec<Exception>, Option<String>), Failure> {
+    for exception in scales.exceptions() {
+        if allowed.contains(exception) {
+            continue;
+        }
+        for finding in required(about.findings, *exception) {
+            desk.printer
+                .insist(&crate::view::sanitise(&finding.message));
+        }
+        let question = format!("allow `{}`: {exception}?", exception.word());
+        match prompt::confirm(&desk.printer, &question, Answer::No)? {
+            Answer::Yes => allowed.push(*exception),
+            Answer::No => return Err(not_approved(about)),
+        }
+    }
+    allowed.sort_unstable();
+    allowed.dedup();
+    let reason = reason.filter(|reason| !reason.trim().is_empty());
+    let reason = match reason {
+        None if !allowed.is_empty() => {
+            let why = prompt::ask_line(&desk.printer, "why is it allowed")?;
+            Some(why.ok_or_else(|| not_approved(about))?)
+        }
+        given => given,
+    };
+    Ok((allowed, reason))
+}

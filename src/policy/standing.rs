@@ -1,0 +1,120 @@
+//! Where a plan stands with all that was said about it: who counts, who does not and why, who said no.
+
+use super::document::Permission;
+use super::weigh::{Granted, Scales};
+use crate::model::approval::{Approval, ApprovalFlaw, SealedApproval, Verdict};
+use crate::model::ids::PlanId;
+
+/// Where a plan stands with its approvals.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The plan.
+    pub plan: PlanId,
+    /// How many approvals it needs, each of another person.
+    pub needed: u32,
+    /// One for each person who counts, the one that ends first.
+    pub granted: Vec<Granted>,
+    /// Everything that was said, in order.
+    pub said: Vec<Said>,
+    /// Every no that stands.
+    pub denials: Vec<Approval>,
+}
+
+/// An answer, and whether it counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// It.
+    pub approval: Approval,
+    /// Why it does not count; `None`: it does.
+    pub flaw: Option<ApprovalFlaw>,
+}
+
+impl Standing {
+    /// Of these approvals on these scales.
+    pub fn of(scales: &Scales<'_>, approvals: &[SealedApproval]) -> Self {
+        let mut said = Vec::new();
+        let mut denials = Vec::new();
+        let mut weighed = Vec::new();
+        let mut lifting: Vec<&Approval> = Vec::new();
+        for sealed in approvals {
+            let approval = &sealed.approval;
+            let found = match approval.verdict {
+                Verdict::Yes => scales.weigh(sealed).map(|granted| weighed.push(granted)),
+                Verdict::No => scales
+                    .is_about_this_plan(approval)
+                    .map(|()| denials.push(approval.clone())),
+            };
+            match (&found, approval.verdict) {
+                // A yes that was good once took back the no before it, for good.
+                (
+                    Ok(()) | Err(ApprovalFlaw::Expired { .. } | ApprovalFlaw::Used { .. }),
+                    Verdict::Yes,
+                ) => lifting.push(approval),
+                (Ok(()) | Err(_), Verdict::Yes | Verdict::No) => {}
+            }
+            said.push(Said {
+                approval: approval.clone(),
+                flaw: found.err(),
+            });
+        }
+        denials.retain(|no| !lifting.iter().any(|yes| takes_back(yes, no)));
+        Self {
+            plan: scales.stored.id.clone(),
+            needed: scales.needed(),
+            granted: one_a_person(weighed, scales),
+            said,
+            denials,
+        }
+    }
+
+    /// This one answer alone, which does not count.
+    pub fn without(scales: &Scales<'_>, approval: Approval, flaw: ApprovalFlaw) -> Self {
+        let flaw = Some(flaw);
+        Self {
+            plan: scales.stored.id.clone(),
+            needed: scales.needed(),
+            granted: Vec::new(),
+            said: vec![Said { approval, flaw }],
+            denials: Vec::new(),
+        }
+    }
+
+    /// Those that do not count, each with why.
+    pub fn passed_over(&self) -> Vec<(&Approval, &ApprovalFlaw)> {
+        let all = self.said.iter();
+        all.filter_map(|Said { approval, flaw }| Some((approval, flaw.as_ref()?)))
+            .collect()
+    }
+
+    /// How many are there of those that it needs.
+    pub fn count(&self) -> u32 {
+        let count = u32::try_from(self.granted.len()).unwrap_or(u32::MAX);
+        count.min(self.needed)
+    }
+
+    /// Whether it may run as far as approvals go.
+    pub fn is_enough(&self) -> bool {
+        self.denials.is_empty() && self.count() == self.needed
+    }
+}
+
+fn takes_back(yes: &Approval, no: &Approval) -> bool {
+    yes.approver == no.approver && yes.approved_at > no.approved_at
+}
+
+/// One approval of each person, those that end first; of single-use ones no more than are needed, so
+/// that the others are left for another run.
+fn one_a_person(mut all: Vec<Granted>, scales: &Scales<'_>) -> Vec<Granted> {
+    all.sort_by_key(|granted| granted.approval.expires_at);
+    let mut distinct: Vec<Granted> = Vec::new();
+    for granted in all {
+        if !distinct.iter().any(|other| other.is_by_whom(&granted)) {
+            distinct.push(granted);
+        }
+    }
+    match scales.rules.reuse {
+        Permission::Allowed => {}
+        Permission::Denied => distinct.truncate(usize::try_from(scales.needed()).unwrap_or(1)),
+    }
+    distinct
+}

@@ -1,0 +1,1 @@
+//! One changed byte in a stored approval voids it, wherever it is.
