@@ -9,13 +9,15 @@ mod finding;
 mod line;
 mod locks;
 pub mod reader;
+mod room;
 pub mod store;
 mod syncing;
 pub mod writer;
 
 pub use finding::{Break, Flaw, JournalEnd, Recorded, Torn, Verification};
 pub use line::{FORMAT, Header, LONGEST_LINE};
-pub use locks::{Lock, Locks};
+pub use locks::{Attempt, Held, Lock, Locks};
 pub use reader::{Entries, Entry, read, verify};
+pub use room::{Room, Wanted};
 pub use store::{Approvals, RunEntry, RunFolder, Store};
 pub use writer::Journal;
