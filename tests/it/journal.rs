@@ -16,6 +16,7 @@ use crate::support::events::Story;
 use crate::support::journals::{bytes, fixture, header_of, write};
 
 mod locks;
+mod racing;
 mod store;
 
 /// A file with these bytes in a folder of its own.
