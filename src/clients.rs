@@ -2,7 +2,14 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+use reqwest::RequestBuilder;
+use reqwest::header::{AGE, DATE};
+use tokio::time::Instant;
+
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::skew::ToldTime;
+use crate::model::units::Span;
 
 /// How long a connection may take to stand.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -61,6 +68,25 @@ pub(crate) fn builder_for(url: &str) -> reqwest::ClientBuilder {
     } else {
         builder()
     }
+}
+
+/// How long a server may take to tell the time.
+const TIME_WITHIN: Duration = Duration::from_secs(3);
+
+/// What a server says of the time, whatever else it answers; `now` is when it is asked. `None`: it
+/// says nothing, or something between here and there kept the answer.
+pub async fn told_time(server: String, now: Timestamp, asked: RequestBuilder) -> Option<ToldTime> {
+    let begun = Instant::now();
+    let answer = asked.timeout(TIME_WITHIN).send().await.ok()?;
+    let took = Span::of(begun.elapsed());
+    let headers = answer.headers();
+    let date = headers.get(DATE)?.to_str().ok()?.to_owned();
+    (!headers.contains_key(AGE)).then_some(ToldTime {
+        server,
+        date,
+        asked: now,
+        took,
+    })
 }
 
 /// A client could not be made.

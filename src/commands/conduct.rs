@@ -2,10 +2,14 @@
 //! `replay` share.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::Desk;
 use super::admission;
-use super::locking;
+use super::locking::{self, Locked};
+use super::looking;
 use super::planning::{self, Planned, source_setup};
 use super::preflight;
 use crate::cli::{ConductArgs, Form};
@@ -13,7 +17,7 @@ use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::faults::{self, FaultDriver};
-use crate::journal::{Header, Journal, RunFolder};
+use crate::journal::{Header, Journal, RunFolder, Store};
 use crate::metrics::Sources;
 use crate::model::decision::Cause;
 use crate::model::ids::RunId;
@@ -29,6 +33,9 @@ use crate::view::{self, Shape};
 
 /// Less would call a platform stuck that is only busy.
 const SHORTEST_UNDO: Span = Span::from_secs(1);
+
+/// Whoever was asked took longer than this: a yes to a world that nobody has looked at since.
+const STILL_TRUE: Duration = Duration::from_millis(100);
 
 /// How a run is to be conducted.
 pub(super) struct Conduct<'a> {
@@ -66,28 +73,18 @@ pub(super) async fn conduct(
     planned: Planned,
     conduct: Conduct<'_>,
 ) -> Result<Conducted, Failure> {
-    if conduct.args.undo_timeout < SHORTEST_UNDO {
-        return Err(Failure::Problem(
-            Problem::new(
-                ProblemKind::Invalid,
-                format!(
-                    "an undo cannot be proven within {}",
-                    conduct.args.undo_timeout
-                ),
-            )
-            .hint(format!("give `--undo-timeout` {SHORTEST_UNDO} or more")),
-        ));
-    }
+    refuse_short_undo(conduct.args)?;
     let store = desk.store()?;
     let text = planned.stored.to_text()?;
-    // Before anybody is asked: a yes to what cannot start would be a yes for nothing.
-    let _locks = locking::lock(desk, &planned.stored.plan)?;
-    let own = conduct.sandbox.as_ref().map(planning::own);
-    let admitted = admission::admit(desk, &store, planned, &conduct, own.as_ref())?;
-    preflight::preflight(desk, admitted.plan(), conduct.clients).await?;
+    let Cleared {
+        admitted,
+        drivers,
+        mut locked,
+        warnings,
+    } = clear(desk, &store, planned, &conduct).await?;
     let clock = Clock::start();
     let run = new_run_id(clock);
-    let drivers = drivers(admitted.plan(), conduct.clients)?;
+    locked.begin(&run);
     let kit = Kit {
         drivers: drivers.clone(),
         gauges: Vec::new(),
@@ -117,6 +114,7 @@ pub(super) async fn conduct(
     };
     let replay_of = admitted.plan().replay_of.clone();
     let runner = Runner::new(admitted, run.clone(), desk.settings.person.clone(), kit);
+    let runner = runner.warned(warnings);
     let Executed { settlement, screen } = session::execute(runner, drivers, timing, stage).await?;
     match screen {
         Screen::Read => last_words(desk, &run, &settlement, conduct.args.output),
@@ -131,6 +129,58 @@ pub(super) async fn conduct(
         settlement,
         screen,
     })
+}
+
+/// What a run starts with.
+struct Cleared {
+    admitted: AdmittedPlan,
+    drivers: Vec<Arc<dyn FaultDriver>>,
+    locked: Locked,
+    /// For the run's record.
+    warnings: Vec<String>,
+}
+
+/// Everything that can stop a run before its first event. All that needs nobody comes first: a yes to
+/// what cannot start would be a yes for nothing.
+async fn clear(
+    desk: &Desk,
+    store: &Store,
+    planned: Planned,
+    conduct: &Conduct<'_>,
+) -> Result<Cleared, Failure> {
+    let own = conduct.sandbox.as_ref().map(planning::own);
+    if !desk.printer.has_person() {
+        // Nobody can change the answer, so a no is known before anything is locked. Once more below,
+        // under the lock: that alone makes one yes one run.
+        admission::admit(desk, store, planned.clone(), conduct, own.as_ref())?;
+    }
+    let plan = &planned.stored.plan;
+    let warnings = preflight::preflight(desk, store, plan, conduct.clients).await?;
+    let locked = locking::lock(desk, store, &planned.stored)?;
+    let drivers = drivers(plan, conduct.clients)?;
+    let asking = new_run_id(Clock::start());
+    looking::look(store, plan, &drivers, &asking).await?;
+    let asked = Instant::now();
+    let admitted = admission::admit(desk, store, planned, conduct, own.as_ref())?;
+    if asked.elapsed() >= STILL_TRUE {
+        looking::look(store, admitted.plan(), &drivers, &asking).await?;
+    }
+    locked.check()?;
+    Ok(Cleared {
+        admitted,
+        drivers,
+        locked,
+        warnings,
+    })
+}
+
+fn refuse_short_undo(args: &ConductArgs) -> Result<(), Problem> {
+    if args.undo_timeout >= SHORTEST_UNDO {
+        return Ok(());
+    }
+    let message = format!("an undo cannot be proven within {}", args.undo_timeout);
+    let hint = format!("give `--undo-timeout` {SHORTEST_UNDO} or more");
+    Err(Problem::new(ProblemKind::Invalid, message).hint(hint))
 }
 
 fn shape(form: Form) -> Shape {

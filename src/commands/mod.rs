@@ -9,6 +9,7 @@ mod completions;
 mod conduct;
 mod init;
 mod locking;
+mod looking;
 mod man;
 mod plan;
 mod planning;

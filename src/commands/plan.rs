@@ -3,6 +3,7 @@
 use super::Desk;
 use super::planning::{self, Draft, Look};
 use super::policies;
+use super::preflight;
 use crate::cli::{PlanArgs, PlanForm};
 use crate::clients::Clients;
 use crate::error::Failure;
@@ -27,8 +28,9 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
         look: Look::asked(&args.rehearsal),
     };
     let planned = planning::make(desk, &clients, draft).await?;
-    desk.store()?
-        .save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
+    let store = desk.store()?;
+    preflight::advise(desk, &store, &planned.stored.plan, &clients).await?;
+    store.save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
     let quiet = desk.printer.setup().loudness == Loudness::Quiet;
     match args.output {
         PlanForm::Text if quiet => desk.printer.data(planned.stored.id.as_str()),

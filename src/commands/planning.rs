@@ -24,6 +24,7 @@ use crate::run::Clock;
 use crate::sandbox::Sandbox;
 
 /// A locked plan, and what the policy says about it.
+#[derive(Clone)]
 pub(super) struct Planned {
     pub(super) stored: StoredPlan,
     pub(super) findings: Vec<Finding>,

@@ -88,9 +88,10 @@ pub(super) fn make_new_folder(path: &Path) -> Result<(), Problem> {
         .map_err(|why| cannot("make the folder", path, &why))
 }
 
-/// A file to lock; what is in it does not matter and is left as it is.
+/// A file to lock; what is in it is left as it is.
 pub(super) fn open_lock(path: &Path) -> io::Result<File> {
     OpenOptions::new()
+        .read(true)
         .append(true)
         .create(true)
         .mode(0o600)

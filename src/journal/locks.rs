@@ -1,15 +1,33 @@
 //! Locks that every state folder of a user on this machine shares: what is locked is a world, and two
 //! runs meet there wherever they keep their evidence. Other users and other machines are not kept out.
 //!
-//! The files are empty and stay; the system clears their folder at logout or start.
+//! The system's lock on the file is the truth: it ends with its process, however that ends. What stands
+//! in the file says who to talk to, and may be old, cut short or nonsense. The files stay; the system
+//! clears their folder at logout or start.
 
 use std::fs::{self, File, TryLockError};
+use std::io::{Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 use super::disk;
+use crate::model::holder::Holder;
 use crate::model::ids::Digest;
 use crate::model::problem::{Problem, ProblemKind};
+
+/// Nobody writes a longer one.
+const LONGEST_HOLDER: u64 = 4 * 1024;
+
+/// A holder writes who he is right after he took the lock: so long, in all, we wait for that.
+const HOLDER_LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
+/// Whoever removes lock files for ever, instead of once, keeps everybody from locking.
+const MOST_REMOVALS: usize = 10;
 
 /// The folder of the locks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +38,34 @@ pub struct Locks {
 /// A lock that is held until it is dropped, or until its process ends in whatever way.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+    path: PathBuf,
+}
+
+/// What came of wanting a lock.
+#[derive(Debug)]
+pub enum Attempt {
+    /// It is ours.
+    Taken(Lock),
+    /// Somebody has it.
+    Held(Box<Held>),
+}
+
+/// A lock that somebody else has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// Who says that he has it; `None`: nobody says so, or in no words that can be read.
+    pub holder: Option<Holder>,
+}
+
+impl Attempt {
+    /// The lock; `None`: somebody has it.
+    pub fn taken(self) -> Option<Lock> {
+        match self {
+            Self::Taken(lock) => Some(lock),
+            Self::Held(_) => None,
+        }
+    }
 }
 
 impl Locks {
@@ -37,20 +82,113 @@ impl Locks {
         Ok(Self { folder })
     }
 
-    /// Takes the lock of this name; `None`: somebody has it.
+    /// Takes the lock of this name and writes into it who has it, or says who has it already.
     ///
     /// # Errors
-    /// The disk says no.
-    pub fn take(&self, name: &str) -> Result<Option<Lock>, Problem> {
+    /// The disk says no. A holder that cannot be written is no error: the lock holds without.
+    pub fn take(&self, name: &str, holder: &Holder) -> Result<Attempt, Problem> {
         let path = self.folder.join(lock_file(name));
         let cannot = |verb, why| elsewhere(disk::cannot(verb, &path, &why));
-        let file = disk::open_lock(&path).map_err(|why| cannot("open", why))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Lock { _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(why)) => Err(cannot("lock", why)),
+        for _ in 0..MOST_REMOVALS {
+            let mut file = disk::open_lock(&path).map_err(|why| cannot("open", why))?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    let holder = read_holder(&mut file);
+                    return Ok(Attempt::Held(Box::new(Held { holder })));
+                }
+                Err(TryLockError::Error(why)) => return Err(cannot("lock", why)),
+            }
+            // Between our opening and our locking somebody may have removed it: then the next one
+            // makes and locks another file of that name.
+            let lock = Lock {
+                file,
+                path: path.clone(),
+            };
+            if lock.stands() {
+                lock.tell(holder);
+                return Ok(Attempt::Taken(lock));
+            }
+        }
+        Err(removed(&path))
+    }
+}
+
+impl Lock {
+    /// That nobody else can have taken it meanwhile: a lock file that was removed locks nobody out.
+    ///
+    /// # Errors
+    /// The file was removed, or exchanged for another one.
+    pub fn check(&self) -> Result<(), Problem> {
+        match self.stands() {
+            true => Ok(()),
+            false => Err(removed(&self.path)),
         }
     }
+
+    fn stands(&self) -> bool {
+        let (ours, there) = (self.file.metadata(), fs::symlink_metadata(&self.path));
+        ours.is_ok_and(|ours| {
+            there.is_ok_and(|there| (ours.dev(), ours.ino()) == (there.dev(), there.ino()))
+        })
+    }
+
+    /// Writes into it who has it.
+    pub fn tell(&self, holder: &Holder) {
+        let line = serde_json::to_vec(holder).unwrap_or_default();
+        // It only helps others to find us; the lock itself is taken.
+        let _ = self
+            .file
+            .set_len(0)
+            .and_then(|()| (&self.file).write_all(&line));
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Nobody holds it from now on. What stays is not believed anyway.
+        let _ = self.file.set_len(0);
+    }
+}
+
+fn removed(path: &Path) -> Problem {
+    let message = format!(
+        "the lock file {} was removed under this run: another one may have started",
+        path.display()
+    );
+    Problem::new(ProblemKind::Conflict, message)
+        .hint("start again, and let nobody clear that folder; nothing was injected")
+}
+
+/// Who says that he holds it. A file that is empty, cut short or of a process that is no more may be
+/// one that its new holder is just about to write, so it is looked at again.
+fn read_holder(file: &mut File) -> Option<Holder> {
+    let mut last = None;
+    for _ in 0..HOLDER_LOOKS {
+        last = said(file).or(last);
+        if last.as_ref().is_some_and(is_alive) {
+            break;
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+    last
+}
+
+fn said(file: &mut File) -> Option<Holder> {
+    let mut text = Vec::new();
+    file.rewind().ok()?;
+    let mut limited = file.take(LONGEST_HOLDER + 1);
+    limited.read_to_end(&mut text).ok()?;
+    if text.len() as u64 > LONGEST_HOLDER {
+        return None;
+    }
+    serde_json::from_slice(&text).ok()
+}
+
+/// Whether its process is to be seen from here; one in another container is not.
+fn is_alive(holder: &Holder) -> bool {
+    let pid = i32::try_from(holder.pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }
 
 /// In a folder that everybody writes to, another user may have made ours before us.

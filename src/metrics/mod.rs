@@ -22,6 +22,7 @@ use crate::model::problem::Problem;
 use crate::model::rehearsal::{Now, Rehearsal};
 use crate::model::sample::Reading;
 use crate::model::secret::Secrets;
+use crate::model::skew::ToldTime;
 use crate::model::slo::Slo;
 use crate::model::traffic::TrafficSummary;
 use crate::model::units::{Span, Unit};
@@ -264,6 +265,17 @@ fn not_before_the_run(slo: &Slo, why: &str) -> Rehearsal {
         freshness: None,
         warnings: Vec::new(),
     }
+}
+
+/// What the servers that an experiment reads say of the time; nothing is said of those that do not.
+pub async fn told_times(specs: &MetricSpecs, setup: &SourceSetup) -> Vec<ToldTime> {
+    let Some(spec) = &specs.prometheus else {
+        return Vec::new();
+    };
+    prometheus::told_time(spec, setup)
+        .await
+        .into_iter()
+        .collect()
 }
 
 /// The sources of an experiment, each made once.

@@ -23,6 +23,7 @@ use crate::model::judgement::Judge;
 use crate::model::problem::Problem;
 use crate::model::rehearsal::{Now, Rehearsal};
 use crate::model::sample::Reading;
+use crate::model::skew::ToldTime;
 use crate::model::slo::Slo;
 use crate::model::traffic::TrafficSummary;
 use crate::model::units::Span;
@@ -44,6 +45,11 @@ pub(super) fn source(
         api: Api::new(spec, setup)?,
         staleness: Staleness::default(),
     }))
+}
+
+/// What this server says of the time; `None`: nothing.
+pub(super) async fn told_time(spec: &PrometheusSpec, setup: &SourceSetup) -> Option<ToldTime> {
+    Api::new(spec, setup).ok()?.told_time(&setup.clock).await
 }
 
 struct Prometheus {

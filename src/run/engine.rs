@@ -84,6 +84,7 @@ pub struct Runner {
     run: RunId,
     requester: Person,
     brief: Brief,
+    warnings: Vec<String>,
     pub(super) kit: Kit,
 }
 
@@ -124,8 +125,15 @@ impl Runner {
             run,
             requester,
             brief,
+            warnings: Vec::new(),
             kit,
         }
+    }
+
+    /// The same run, whose record begins with what was found amiss before it.
+    #[must_use]
+    pub fn warned(self, warnings: Vec<String>) -> Self {
+        Self { warnings, ..self }
     }
 
     /// The run's id.
@@ -197,10 +205,12 @@ impl Engine {
             approval: Box::new(granted.approval.clone()),
             signature: granted.signature.clone().map(Box::new),
         });
-        let approvals: Vec<Event> = approvals.collect();
+        let warnings = runner.warnings.iter().cloned();
+        let warnings = warnings.map(|message| Event::Warned { message });
+        let found: Vec<Event> = approvals.chain(warnings).collect();
         self.record(started);
-        for approval in approvals {
-            self.record(approval);
+        for event in found {
+            self.record(event);
         }
     }
 

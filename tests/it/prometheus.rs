@@ -2,6 +2,7 @@
 //! real Prometheus.
 
 mod access;
+mod clock;
 mod experiment;
 mod matrix;
 mod real;
@@ -47,21 +48,27 @@ fn spec(url: &str, timeout: Span, access: Access) -> PrometheusSpec {
     }
 }
 
-fn source(spec: PrometheusSpec) -> Result<Arc<dyn MetricSource>, Problem> {
+fn setup() -> SourceSetup {
     let secrets = [("TOKEN", TOKEN), ("PASSWORD", PASSWORD)];
     let secrets = secrets.map(|(name, value)| (name.to_owned(), Ok(Secret::new(value))));
-    let setup = SourceSetup {
+    SourceSetup {
         clients: CLIENTS.with(Clients::clone),
         secrets: Secrets::new(BTreeMap::from(secrets)),
         tag: "run-1".to_owned(),
         this_program: PathBuf::from("/no/such/chaos"),
         clock: WallClock::set_to(Clock::wall()),
-    };
-    let specs = MetricSpecs {
+    }
+}
+
+fn specs(spec: PrometheusSpec) -> MetricSpecs {
+    MetricSpecs {
         prometheus: Some(spec),
         ..MetricSpecs::default()
-    };
-    Sources::new(&specs, &setup)?.source_for(&query("up"))
+    }
+}
+
+fn source(spec: PrometheusSpec) -> Result<Arc<dyn MetricSource>, Problem> {
+    Sources::new(&specs(spec), &setup())?.source_for(&query("up"))
 }
 
 /// A source that asks nobody in particular, and is patient.

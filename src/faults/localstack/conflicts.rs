@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::matching::{Matcher, Relation};
+use super::ownership::Division;
 use super::sameness::Meaning;
 use super::survey::Survey;
 use crate::faults::{LocalStackFault, Owner};
@@ -12,7 +13,8 @@ use crate::model::undo::{LatencyUndo, LocalStackUndo, Undo};
 use crate::model::units::Span;
 
 /// Refuses a fault that would meet a rule or a latency which is there already: new rules go to the end
-/// of the list, so every rule that is there stands before ours.
+/// of the list, so every rule that is there stands before ours. A rule of another run is a lock that
+/// this run holds: it goes when its run ends, so it stops no plan, which is for later.
 pub(super) fn refuse(
     fault: &LocalStackFault,
     owner: &Owner,
@@ -26,11 +28,13 @@ pub(super) fn refuse(
             return Err(leftover(survey, listed, "is in place already"));
         }
         for (index, rule) in fault.faults.iter().enumerate() {
-            if let Some(what) = collision(&meaning, rule, owner, index) {
-                return Err(match meaning.owner() {
-                    Some(_) => leftover(survey, listed, &what),
-                    None => theirs(listed, &what),
-                });
+            let Some(what) = collision(&meaning, rule, owner, index) else {
+                continue;
+            };
+            match (meaning.owner(), owner) {
+                (None, _) => return Err(theirs(listed, &what)),
+                (Some(_), Owner::Run(_)) => return Err(leftover(survey, listed, &what)),
+                (Some(_), Owner::Plan) => {}
             }
         }
     }
@@ -54,6 +58,29 @@ fn collision(listed: &Meaning, rule: &FaultRule, owner: &Owner, index: usize) ->
             "stands first and catches some of {matcher} before faults[{index}]"
         )),
     }
+}
+
+/// Refuses a fault whose rules went in behind one of another run which was not there at the last look:
+/// of two that put theirs in at the same moment, the one that stands behind gives way.
+///
+/// # Errors
+/// The other run is named; ours are in all the same, and have to come out.
+pub(super) fn refuse_overtaken(listed: &[Value], undo: &LocalStackUndo) -> Result<(), Problem> {
+    let tags = super::ownership::shown(listed);
+    let division = Division::new(listed, undo, tags);
+    let mut wanted = undo.rules.iter().filter_map(Meaning::read);
+    let Some(first) = wanted.find_map(|rule| division.ahead_of(&rule)) else {
+        return Ok(());
+    };
+    Err(Problem::new(
+        ProblemKind::Conflict,
+        format!(
+            "run {} put its rule in at the same moment, and first: {}",
+            first.meaning.owner().unwrap_or_default(),
+            first.rule
+        ),
+    )
+    .hint("ours were taken out again; start once more when that run is over"))
 }
 
 fn theirs(listed: &Value, what: &str) -> Problem {
@@ -146,14 +173,18 @@ fn refuse_latency_of_another_run(
     Err(leftover(survey, listed, &what))
 }
 
-/// What is there already and stands in nobody's way.
-pub(super) fn warnings(fault: &LocalStackFault, survey: &Survey) -> Vec<String> {
+/// What is there already and stands in nobody's way, or in nobody's yet.
+pub(super) fn warnings(fault: &LocalStackFault, owner: &Owner, survey: &Survey) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut others = 0;
     for listed in &survey.rules {
         match run_of(listed) {
             Some(run) => warnings.push(format!(
-                "a rule of run {run} is in place: {listed}; {}",
+                "a rule of run {run} is in place{}: {listed}; {}",
+                match stands_in_the_way(listed, fault, owner) {
+                    true => ", and no run of this plan starts before it is gone",
+                    false => "",
+                },
                 leftover_hint(survey, listed)
             )),
             None => others += 1,
@@ -171,7 +202,7 @@ pub(super) fn warnings(fault: &LocalStackFault, survey: &Survey) -> Vec<String> 
     match (&survey.latency_ms, fault.latency) {
         (Ok(0), _) | (Err(_), Some(_)) => {}
         (Ok(former), Some(_)) => warnings.push(format!(
-            "a latency of {} is in place; it will be put back after the step",
+            "a latency of {} is in place; it will be put back after the step, which is wrong if it is another run's: that would have ended with it",
             Span::from_millis(*former)
         )),
         (Ok(former), None) => warnings.push(format!(
@@ -183,4 +214,12 @@ pub(super) fn warnings(fault: &LocalStackFault, survey: &Survey) -> Vec<String> 
         )),
     }
     warnings
+}
+
+fn stands_in_the_way(listed: &Value, fault: &LocalStackFault, owner: &Owner) -> bool {
+    let Some(meaning) = Meaning::read(listed) else {
+        return false;
+    };
+    let mut rules = fault.faults.iter().enumerate();
+    rules.any(|(index, rule)| collision(&meaning, rule, owner, index).is_some())
 }

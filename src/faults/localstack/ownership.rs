@@ -19,6 +19,13 @@ pub(super) struct Division<'a> {
     all: Vec<(Owned, Listed<'a>)>,
 }
 
+impl Listed<'_> {
+    /// Whether some call matches both.
+    fn overlaps(&self, wanted: &Meaning) -> bool {
+        self.meaning.matcher.relation_to(&wanted.matcher) != Relation::Apart
+    }
+}
+
 /// Whose a rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owned {
@@ -87,23 +94,27 @@ impl<'a> Division<'a> {
         self.of(Owned::ByOthers).map(|entry| entry.rule).collect()
     }
 
-    /// How often a rule of ours stands in the list where it can match: not behind a rule of others
-    /// that catches all its calls.
+    /// How often a rule of ours stands in the list where it does all that was planned: not behind a
+    /// rule of others that catches any of its calls.
     pub(super) fn effective_copies(&self, wanted: &Meaning) -> usize {
-        let mut copies = 0;
-        for (owned, entry) in &self.all {
-            match owned {
-                Owned::ByUs if entry.meaning.has_effect_of(wanted) => copies += 1,
-                Owned::ByUs => {}
-                Owned::ByOthers | Owned::PerhapsByUs => {
-                    let relation = entry.meaning.matcher.relation_to(&wanted.matcher);
-                    if matches!(relation, Relation::Same | Relation::Shadows) {
-                        break;
-                    }
-                }
-            }
-        }
-        copies
+        let ahead = self.all.iter().take_while(|(owned, entry)| match owned {
+            Owned::ByUs => true,
+            Owned::ByOthers | Owned::PerhapsByUs => !entry.overlaps(wanted),
+        });
+        let copies = ahead
+            .filter(|(owned, entry)| *owned == Owned::ByUs && entry.meaning.has_effect_of(wanted));
+        copies.count()
+    }
+
+    /// A rule of another run that catches calls of this rule of ours, and stands before it.
+    pub(super) fn ahead_of(&self, wanted: &Meaning) -> Option<&Listed<'a>> {
+        let mut before = self.all.iter().take_while(|(owned, entry)| {
+            *owned != Owned::ByUs || !entry.meaning.has_effect_of(wanted)
+        });
+        let of_another_run = before.find(|(owned, entry)| {
+            *owned == Owned::ByOthers && entry.meaning.owner().is_some() && entry.overlaps(wanted)
+        });
+        of_another_run.map(|(_, entry)| entry)
     }
 }
 

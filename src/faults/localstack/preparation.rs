@@ -22,7 +22,7 @@ pub(super) fn prepare(
     survey: Survey,
 ) -> Result<Prepared, Problem> {
     conflicts::refuse(fault, owner, &survey)?;
-    let warnings = warnings(fault, &survey);
+    let warnings = warnings(fault, owner, &survey);
     let latency = match fault.latency {
         Some(latency) => Some(LatencyUndo {
             set_ms: latency.as_millis(),
@@ -108,7 +108,7 @@ fn summaries(fault: &LocalStackFault) -> Vec<String> {
     rules.chain(latency).collect()
 }
 
-fn warnings(fault: &LocalStackFault, survey: &Survey) -> Vec<String> {
+fn warnings(fault: &LocalStackFault, owner: &Owner, survey: &Survey) -> Vec<String> {
     let mut warnings = Vec::new();
     if survey.world.session.is_none() {
         warnings.push(
@@ -128,7 +128,7 @@ fn warnings(fault: &LocalStackFault, survey: &Survey) -> Vec<String> {
                 .to_owned(),
         );
     }
-    warnings.extend(conflicts::warnings(fault, survey));
+    warnings.extend(conflicts::warnings(fault, owner, survey));
     warnings
 }
 

@@ -5,6 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::api::{ChaosApi, EFFECTS, FAULTS};
+use super::conflicts;
 use super::memory::{LatencyOwner, Memory, Tags};
 use super::ownership::{Division, shown, shown_by_patch};
 use super::sameness::Meaning;
@@ -110,6 +111,7 @@ impl<'a> Writes<'a> {
             // A look that fails teaches nothing; whether the rules are in is asked again anyway.
             if let Ok(after) = survey::rules(self.api).await {
                 self.memory.learn(shown_by_patch(&before, &after, undo));
+                conflicts::refuse_overtaken(&after, undo)?;
             }
         }
         match undo.latency {

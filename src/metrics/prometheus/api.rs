@@ -5,6 +5,7 @@
 
 use std::future::Future;
 
+use jiff::Timestamp;
 use prometheus_http_query::Client;
 use reqwest::Response;
 use reqwest::header::{CACHE_CONTROL, HeaderMap, HeaderValue};
@@ -16,9 +17,11 @@ use super::refusal;
 use super::staleness::Served;
 use super::transport;
 use super::trouble::Trouble;
+use crate::clients::told_time;
 use crate::metrics::access::Caller;
-use crate::metrics::{PrometheusSpec, SourceSetup};
+use crate::metrics::{PrometheusSpec, SourceSetup, WallClock};
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::skew::ToldTime;
 use crate::model::units::Span;
 
 /// Bytes of an instant answer, at most: one number is all that is judged.
@@ -133,6 +136,17 @@ impl Api {
             self.answer(sent, LARGEST_RANGE).await
         })
         .await
+    }
+
+    /// What the server says of the time. Which version it is everybody may ask who may ask anything;
+    /// a refusal tells the time as well.
+    pub(super) async fn told_time(&self, clock: &WallClock) -> Option<ToldTime> {
+        let headers = self.caller.headers().await.ok()?;
+        let url = format!("{}/api/v1/status/buildinfo", self.address);
+        let asked = self.caller.client().get(url).headers(headers);
+        let now = Timestamp::from_millisecond(clock.now_ms()).ok()?;
+        let server = format!("Prometheus at {}", self.redacted(&self.address));
+        told_time(server, now, asked).await
     }
 
     /// A text without any secret of this server's.

@@ -1,6 +1,8 @@
 //! At a real terminal: who may say yes, what a person sees, and that Ctrl-C undoes.
 
-use super::{FAULT_IS_IN, FOR_THE_SANDBOX, Scene, after_a_run, approvals, report};
+use std::time::Duration;
+
+use super::{FAULT_IS_IN, FOR_THE_SANDBOX, Scene, after_a_run, approvals, foreign, report};
 use crate::support::process::Place;
 use crate::support::pty::{self, CTRL_C, CTRL_D, Terminal};
 
@@ -70,6 +72,42 @@ async fn the_whole_way_at_one_terminal_plans_asks_runs_and_holds() {
         assert!(shown.contains(words), "no `{words}` in\n{shown}");
     }
     assert_eq!(report(&scene.place).await["approval"]["mode"], "typed");
+}
+
+/// What was true when the question was asked may not be when it is answered: the world changed, or
+/// somebody cleared the folder of the locks.
+#[tokio::test]
+async fn a_yes_that_took_its_time_is_a_yes_to_the_world_as_it_is_now() {
+    if pty::is_missing() {
+        return;
+    }
+    for (changed, words) in [
+        ("restarted", "planned `session-0`, now `session-1`"),
+        ("unlocked", "was removed under this run"),
+    ] {
+        let scene = Scene::new().await;
+        let mut terminal = Terminal::start(&scene.place, &["run", "stream-down.yaml"]);
+        terminal.shows(QUESTION).await;
+        match changed {
+            "restarted" => {
+                scene.localstack.restart();
+                scene.localstack.inner().rules.push(foreign());
+            }
+            _ => {
+                std::fs::remove_dir_all(scene.place.runtime()).unwrap();
+            }
+        }
+        // As long as a person takes.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        terminal.types("stream-down\r").await;
+        let (status, shown) = terminal.ended().await;
+        let said: Vec<&str> = shown.split_whitespace().collect();
+        assert_eq!(status.code(), Some(3), "{shown}");
+        assert!(said.join(" ").contains(words), "{shown}");
+        assert!(!shown.contains("baseline held"), "{shown}");
+        assert_eq!(scene.place.store().runs().unwrap(), [], "no run was begun");
+        scene.assert_clean();
+    }
 }
 
 /// Whether the cursor is visible after all this was shown.

@@ -326,7 +326,7 @@ async fn a_plan_warns_of_what_a_reader_should_know() {
             "faults[1]: LocalStack says that `dynamodb` is in state `error`",
             "LocalStack's own calls from service to service (SNS to SQS, Lambda to DynamoDB) meet these rules too",
             "1 rule of others stands on this LocalStack and will stay exactly so",
-            "a latency of 5ms is in place; it will be put back after the step",
+            "a latency of 5ms is in place; it will be put back after the step, which is wrong if it is another run's: that would have ended with it",
         ]
     );
 }

@@ -1,7 +1,7 @@
 //! What belongs to others, or to another run, when two of them meet.
 
 use chaos_gameday::clients::Clients;
-use chaos_gameday::faults::driver_for_undo;
+use chaos_gameday::faults::{Owner, driver_for_undo};
 use chaos_gameday::model::problem::ProblemKind;
 use chaos_gameday::model::request::{Absence, Continuity};
 use chaos_gameday::sandbox::AppVersion;
@@ -127,6 +127,64 @@ async fn two_runs_with_a_latency_each_leave_none_behind() {
     let post = |latency: u64| format!("POST {EFFECTS} {{\"latency\":{latency}}}");
     assert_eq!(server.writes(), [post(20), post(0)]);
     assert_eq!(server.inner().latency, 0);
+}
+
+/// Both looked before either wrote, from two machines that share no lock: whoever stands behind in the
+/// list gives way at once, also where the server would let both rules bite.
+#[tokio::test]
+async fn of_two_runs_that_write_at_the_same_moment_the_one_behind_gives_way() {
+    let broad = || json!({"region": "us-east-1", "service": "kinesis"});
+    for (ours, theirs) in [
+        (put_record(), put_record()),
+        (put_record(), broad()),
+        (broad(), put_record()),
+    ] {
+        let bench = Bench::start(AppVersion::Fixed).await;
+        let one = Case::new(bench.sandbox.aws_url(), json!([ours]), None);
+        let other = Case {
+            owner: Owner::Run("r-20261130-1200-zyxw".parse().unwrap()),
+            ..Case::new(bench.sandbox.aws_url(), json!([theirs]), None)
+        };
+        let undo = one.prepare().await.unwrap().undo;
+        let other_undo = other.prepare().await.unwrap().undo;
+        assert_eq!(one.driver.inject(&undo).await.result, Ok(()));
+        let problem = other.driver.inject(&other_undo).await.result.unwrap_err();
+        let words = "run r-20261130-1200-abcd put its rule in at the same moment, and first";
+        assert!(problem.message.starts_with(words), "{problem}");
+        assert_eq!(problem.kind, ProblemKind::Conflict);
+        let proofs = [
+            one.driver.confirm(&undo).await.unwrap(),
+            other.driver.confirm(&other_undo).await.unwrap(),
+        ];
+        assert_eq!(
+            proofs.map(|proof| proof.injected),
+            [1, 0],
+            "{ours} {theirs}"
+        );
+        assert_eq!(other.driver.revert(&other_undo).await.result, Ok(()));
+        assert_eq!(one.driver.revert(&undo).await.result, Ok(()));
+        assert_eq!(one.driver.verify_gone(&undo).await, Ok(gone()));
+        let left = answer(bench.edge("GET", FAULTS)).await.1;
+        assert_eq!(left, json!([]));
+    }
+}
+
+#[tokio::test]
+async fn a_plan_is_made_beside_a_run_that_is_in_its_way() {
+    let bench = Bench::start(AppVersion::Fixed).await;
+    let one = Case::new(bench.sandbox.aws_url(), json!([put_record()]), None);
+    let undo = one.prepare().await.unwrap().undo;
+    assert_eq!(one.driver.inject(&undo).await.result, Ok(()));
+    let later = Case {
+        owner: Owner::Plan,
+        ..Case::new(bench.sandbox.aws_url(), json!([put_record()]), None)
+    };
+    let warnings = later.prepare().await.unwrap().warnings;
+    let words = "a rule of run r-20261130-1200-abcd is in place, and no run of this plan starts before it is gone";
+    assert!(
+        warnings.iter().any(|warning| warning.starts_with(words)),
+        "{warnings:?}"
+    );
 }
 
 #[tokio::test]
