@@ -186,7 +186,7 @@ impl<'a> Ladder<'a> {
             (None, Some((run, outcome))) => {
                 format!("none held, the last was {run} ({})", outcome.word())
             }
-            (None, None) => "none is known".to_owned(),
+            (None, None) => "none is known here".to_owned(),
         }
     }
 }

@@ -41,8 +41,22 @@ the dose of a fault in a cluster is its blast radius.
 
 A run counts where it was: in the environment of its plan. Of each journal only the head and the tail
 are read, so that long runs cost no more than short ones; what ran the same fault in the same
-environment is then read whole, and counts only if every line of it is what was written. A run that
-goes on, died, is damaged, or was recorded before journals told doses counts for nothing.
+environment is then read whole, and counts only if every line of it is what was written: that costs a
+few milliseconds for a run of minutes, seconds for one of a million events. A run that goes on, died,
+is damaged, or was recorded before journals told doses counts for nothing. Other state folders, on
+other machines, are not known.
+
+For `ladder`, a run at the rung or above it counts, and so does an earlier step or rung of the same
+plan: each is judged before the next goes in. For `same-dose`, only runs that held count; one that
+deviated or got stuck, or another dose, begins the row anew, and one that was refused or aborted, or
+that could not judge, says nothing either way.
+
+## Windows and freezes
+
+They are what the clock on the wall says in their time zone. A window over midnight belongs to the day
+on which it begins. An hour that the clocks skip in spring is in no window; one that they repeat in
+autumn is in its window twice. A freeze is whole days, the last one included. Only the beginning of a
+run counts: one that begins in its window may end after it.
 ";
 
 /// What a rule says in one case.

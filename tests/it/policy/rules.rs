@@ -523,7 +523,7 @@ fn a_rung_wants_a_run_that_held_at_the_one_below() {
             "require steps[0].fault.localstack.faults[0].probability: a dose of {share} wants a run of this fault that held at {below} or more in environment `staging`: {why}"
         )
     };
-    let none = "none is known";
+    let none = "none is known here";
     let rows: Vec<(&str, Case, Vec<String>)> = vec![
         ("the lowest rung", stream(&[0.1], vec![]), vec![]),
         ("below the lowest rung", stream(&[0.05], vec![]), vec![]),
