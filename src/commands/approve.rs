@@ -1,11 +1,10 @@
 //! `chaos approve`: a person at a terminal says yes to one plan, digest for digest.
 
-use std::path::Path;
-
 use jiff::SignedDuration;
 
 use super::Desk;
 use super::planning::{self, Judged};
+use super::plans;
 use super::policies;
 use crate::cli::ApproveArgs;
 use crate::error::Failure;
@@ -22,9 +21,9 @@ use crate::view::prompt::{self, Answer};
 
 pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> {
     let store = desk.store()?;
-    let (_, text) = store.load_plan(args.plan.as_deref().unwrap_or_default())?;
-    let stored = StoredPlan::from_text(&text)?;
-    let policy = policies::applying(desk, &args.policy, Path::new(&stored.plan.source.name))?;
+    let found = plans::find_and_keep(desk, args.plan.as_deref().unwrap_or_default())?;
+    let policy = policies::applying(desk, &args.policy, &found.near())?;
+    let stored = found.stored;
     let history = planning::history(desk)?;
     let findings = planning::judge(
         &stored.plan,
