@@ -15,6 +15,7 @@ mod pipes;
 mod plans;
 mod secrets;
 mod signals;
+mod signing;
 mod terminal;
 
 use chaos_gameday::model::approval::{Approval, ApprovalMode, Person, SealedApproval};
