@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Desk;
 use super::planning::{self, Judged};
+use super::plans::{self, Found};
 use super::policies;
 use crate::cli::{Form, PolicyArgs};
 use crate::error::Failure;
@@ -13,7 +14,7 @@ use crate::journal::Store;
 use crate::model::approval::{Person, SealedApproval};
 use crate::model::ids::PlanId;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::{StoredPlan, read_source};
+use crate::plan::read_source;
 use crate::policy::{Moment, Scales, Standing};
 use crate::run::Clock;
 use crate::view::approvals as shown;
@@ -22,7 +23,7 @@ use crate::view::approvals as shown;
 ///
 /// # Errors
 /// The first file that cannot be read, is none, was changed, or is for another plan.
-pub(super) fn read(files: &[PathBuf], plan: &PlanId) -> Result<Vec<SealedApproval>, Failure> {
+fn read(files: &[PathBuf], plan: &PlanId) -> Result<Vec<SealedApproval>, Failure> {
     let one = |file: &PathBuf| {
         let name = file.display();
         let text = read_source(file)?.text;
@@ -45,13 +46,41 @@ pub(super) fn read(files: &[PathBuf], plan: &PlanId) -> Result<Vec<SealedApprova
     files.iter().map(one).collect()
 }
 
+/// Keeps the approvals that a run brings along, all of them read before anything else happens.
+///
+/// # Errors
+/// As `read`; or there are some, and no plan that they could be for.
+pub(super) fn bring_in(
+    desk: &Desk,
+    files: &[PathBuf],
+    plan: Option<&PlanId>,
+) -> Result<(), Failure> {
+    let plan = match plan {
+        Some(plan) => plan,
+        None if files.is_empty() => return Ok(()),
+        None => {
+            let message = "an approval is for one plan, and a run of an experiment makes a new one";
+            return Err(Failure::Problem(
+                Problem::new(ProblemKind::Invalid, message)
+                    .hint("run the plan that was approved: `chaos run PLAN --approval FILE`"),
+            ));
+        }
+    };
+    let store = desk.store()?;
+    for sealed in read(files, plan)? {
+        store.take_approval(&sealed)?;
+    }
+    Ok(())
+}
+
 /// Where a plan stands here and now.
 pub(super) fn standing(
     desk: &Desk,
-    stored: &StoredPlan,
+    found: &Found,
     policy: &PolicyArgs,
 ) -> Result<Standing, Failure> {
-    let policy = policies::applying(desk, policy, Path::new(&stored.plan.source.name))?;
+    let stored = &found.stored;
+    let policy = policies::applying(desk, policy, &found.near())?;
     let history = planning::history(desk, &stored.plan.experiment)?;
     let judged = Judged {
         policy: &policy,
@@ -87,13 +116,10 @@ pub(super) fn list(desk: &Desk, policy: &PolicyArgs, form: Form) -> Result<(), F
     let store = desk.store()?;
     let mut rows = Vec::new();
     for id in store.plans()? {
-        let text = store.load_plan(id.as_str())?.1;
-        let listed = StoredPlan::from_text(&text)
-            .map_err(Failure::from)
-            .and_then(|stored| {
-                let standing = standing(desk, &stored, policy)?;
-                Ok((stored.plan.name().clone(), standing))
-            });
+        let listed = plans::find(desk, id.as_str()).and_then(|found| {
+            let standing = standing(desk, &found, policy)?;
+            Ok((found.stored.plan.name().clone(), standing))
+        });
         match listed {
             Ok(row) => rows.push(row),
             // One bad plan hides no other.

@@ -1,17 +1,18 @@
 //! `chaos approve`: a person at a terminal says yes to one plan, digest for digest, or no.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Desk;
 use super::approvals;
 use super::asking::{self, Subject, Wish};
 use super::planning::{self, Judged};
+use super::plans::{self, Found};
 use super::policies;
 use crate::cli::ApproveArgs;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::model::approval::{Approval, ApprovalMode, Nonce, SealedApproval, Verdict};
-use crate::plan::{StoredPlan, read_source};
+use crate::plan::StoredPlan;
 use crate::policy::{self, Moment};
 use crate::run::Clock;
 use crate::view::plan as shown;
@@ -22,37 +23,24 @@ pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> 
         approvals::list(desk, &args.policy, args.output)?;
         return Ok(Exit::Done);
     }
-    let (stored, file) = load(desk, args.plan.as_deref().unwrap_or_default())?;
+    let found = plans::find_and_keep(desk, args.plan.as_deref().unwrap_or_default())?;
     let person = &desk.settings.person;
-    let out = approvals::place(file.as_deref(), args.out.as_deref(), person)?;
+    let out = approvals::place(found.file.as_deref(), args.out.as_deref(), person)?;
     let sealed = match args.deny {
-        true => no(desk, &stored, args.reason.clone()),
-        false => yes(desk, &stored, args)?,
+        true => no(desk, &found.stored, args.reason.clone()),
+        false => yes(desk, &found, args)?,
     };
     desk.store()?.save_approval(&sealed)?;
     if let Some(out) = &out {
         approvals::write(out, &sealed)?;
     }
-    tell(desk, &stored, &sealed, args, out)?;
+    tell(desk, &found, &sealed, args, out)?;
     Ok(Exit::Done)
 }
 
-/// The plan, by its file or its id; the file too, if it was one.
-fn load(desk: &Desk, what: &str) -> Result<(StoredPlan, Option<PathBuf>), Failure> {
-    let store = desk.store()?;
-    let file = Path::new(what);
-    if !file.is_file() {
-        let (_, text) = store.load_plan(what)?;
-        return Ok((StoredPlan::from_text(&text)?, None));
-    }
-    let text = read_source(file)?.text;
-    let stored = StoredPlan::from_text(&text)?;
-    store.save_plan(&stored.id, &text)?;
-    Ok((stored, Some(file.to_owned())))
-}
-
-fn yes(desk: &Desk, stored: &StoredPlan, args: &ApproveArgs) -> Result<SealedApproval, Failure> {
-    let policy = policies::applying(desk, &args.policy, Path::new(&stored.plan.source.name))?;
+fn yes(desk: &Desk, found: &Found, args: &ApproveArgs) -> Result<SealedApproval, Failure> {
+    let stored = &found.stored;
+    let policy = policies::applying(desk, &args.policy, &found.near())?;
     policy::made_under(stored, &policy)?;
     let history = planning::history(desk, &stored.plan.experiment)?;
     let judged = Judged {
@@ -96,12 +84,12 @@ fn no(desk: &Desk, stored: &StoredPlan, reason: Option<String>) -> SealedApprova
 
 fn tell(
     desk: &Desk,
-    stored: &StoredPlan,
+    found: &Found,
     sealed: &SealedApproval,
     args: &ApproveArgs,
     out: Option<PathBuf>,
 ) -> Result<(), Failure> {
-    let id = &stored.id;
+    let id = &found.stored.id;
     let file = out.map(|path| format!(", written to {}", path.display()));
     let file = file.unwrap_or_default();
     match sealed.approval.verdict {
@@ -110,7 +98,7 @@ fn tell(
         )),
         Verdict::Yes => {
             let until = clock_time(sealed.approval.expires_at);
-            let standing = approvals::standing(desk, stored, &args.policy)?;
+            let standing = approvals::standing(desk, found, &args.policy)?;
             let next = match told::missing(&standing) {
                 Some(missing) => missing,
                 None => format!("next: chaos run {id}"),

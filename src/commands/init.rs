@@ -1,9 +1,9 @@
 //! `chaos init`: an experiment that `plan` accepts, guided by questions or by flags.
 
-use std::io::{ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Desk;
+use super::new_file;
 use crate::cli::InitArgs;
 use crate::error::Failure;
 use crate::exit::Exit;
@@ -25,7 +25,7 @@ const NO_QUERY: &str = "none";
 
 pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(file) = &args.file {
-        can_be_new(file)?;
+        new_file::can_be(file)?;
     }
     let answers = if desk.printer.has_person() && !args.yes {
         ask(desk, args)?
@@ -35,7 +35,7 @@ pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
         answers
     };
     let file = file_of(args, &answers);
-    write_new(&file, &text(&answers))?;
+    new_file::write(&file, &text(&answers))?;
     let file = file.display();
     desk.printer.success(&format!("wrote {file}"));
     let next = if answers.is_for_the_sandbox() && is_of_the_sandbox(&answers.traffic) {
@@ -180,7 +180,7 @@ impl Interview<'_> {
             let answers = from_flags(&tried, self.place);
             let accepted = put
                 .and_then(|()| check(&answers))
-                .and_then(|()| can_be_new(&file_of(&tried, &answers)));
+                .and_then(|()| new_file::can_be(&file_of(&tried, &answers)));
             match accepted {
                 Ok(()) => {
                     self.known = tried;
@@ -305,47 +305,4 @@ fn ask(desk: &Desk, args: &InitArgs) -> Result<Answers, Failure> {
 
 fn cancelled() -> Problem {
     Problem::new(ProblemKind::Refused, "cancelled").hint("nothing was written")
-}
-
-/// Nothing is ever overwritten, and no folder made; whoever answers questions is told before them.
-fn can_be_new(file: &Path) -> Result<(), Problem> {
-    let folder = match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        Some(_) | None => Path::new("."),
-    };
-    if file.symlink_metadata().is_ok() {
-        Err(exists(file))
-    } else if folder.is_dir() {
-        Ok(())
-    } else {
-        let folder = folder.display();
-        Err(unwritable(file, &format!("there is no folder {folder}"))
-            .hint(format!("make it first: `mkdir -p {folder}`")))
-    }
-}
-
-fn exists(file: &Path) -> Problem {
-    Problem::new(ProblemKind::Invalid, format!("{} exists", file.display()))
-        .hint("name another file; nothing is ever overwritten")
-}
-
-fn unwritable(file: &Path, why: &str) -> Problem {
-    let message = format!("{} cannot be written: {why}", file.display());
-    Problem::new(ProblemKind::Invalid, message)
-}
-
-fn write_new(file: &Path, text: &str) -> Result<(), Problem> {
-    can_be_new(file)?;
-    let written = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(file)
-        .and_then(|mut open| open.write_all(text.as_bytes()));
-    written.map_err(|why| {
-        if why.kind() == ErrorKind::AlreadyExists {
-            return exists(file);
-        }
-        let hint = "name a file in a folder that you may write to";
-        unwritable(file, &why.to_string()).hint(hint)
-    })
 }

@@ -1,17 +1,25 @@
 //! `chaos plan`: see exactly what an experiment would do.
 
+use std::path::Path;
+
 use super::Desk;
 use super::planning::{self, Draft, Look};
-use super::policies;
-use super::preflight;
+use super::{new_file, plans, policies, preflight};
 use crate::cli::{PlanArgs, PlanForm};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
+use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::Variables;
 use crate::view::{Loudness, plan as shown};
 
 pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> {
+    if let Some(out) = &args.out {
+        new_file::can_be(out)?;
+    }
+    if plans::of_file(&args.file)?.is_some() {
+        return Err(planned_already(&args.file).into());
+    }
     let source = planning::experiment(&args.file)?;
     let variables = planning::variables(
         Variables::default(),
@@ -28,15 +36,28 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
         look: Look::asked(&args.rehearsal),
     };
     let planned = planning::make(desk, &clients, draft).await?;
+    let text = planned.stored.to_text()?;
     let store = desk.store()?;
     preflight::advise(desk, &store, &planned.stored.plan, &clients).await?;
-    store.save_plan(&planned.stored.id, &planned.stored.to_text()?)?;
+    store.save_plan(&planned.stored.id, &text)?;
+    if let Some(out) = &args.out {
+        new_file::write(out, &text)?;
+        let told = format!("wrote plan {} to {}", planned.stored.id, out.display());
+        desk.printer.success(&told);
+    }
     let quiet = desk.printer.setup().loudness == Loudness::Quiet;
     match args.output {
         PlanForm::Text if quiet => desk.printer.data(planned.stored.id.as_str()),
         PlanForm::Text => shown::show(&desk.printer, &planned.stored, &planned.findings),
-        PlanForm::Json => desk.printer.data(planned.stored.to_text()?.trim_end()),
+        PlanForm::Json => desk.printer.data(text.trim_end()),
         PlanForm::Yaml => desk.printer.data(planned.stored.to_yaml()?.trim_end()),
     }
     Ok(Exit::Done)
+}
+
+fn planned_already(file: &Path) -> Problem {
+    let file = file.display();
+    Problem::new(ProblemKind::Invalid, format!("{file} is a plan already")).hint(format!(
+        "`chaos show {file}` shows it, `chaos run {file}` runs it"
+    ))
 }

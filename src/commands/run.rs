@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use super::Desk;
+use super::approvals;
 use super::conduct::{self, Conduct};
 use super::planning::{self, Draft, Look, Planned};
+use super::plans::{self, Found};
 use super::policies;
 use super::replay;
 use crate::cli::{App, ConductArgs, Form, OwnSandboxArgs, PolicyArgs, RunArgs, VariableArgs};
@@ -13,20 +15,22 @@ use crate::error::Failure;
 use crate::exit::Exit;
 use crate::model::ids::PlanId;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::{Source, StoredPlan, Variables, differences, read_source};
+use crate::plan::{Source, Variables, differences, read_source};
 use crate::sandbox::{AppVersion, Sandbox, SandboxSettings};
 use crate::view::plan as shown;
 
 pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
-    let named = named_plan(&args.what);
-    if let Some(plan) = &named {
-        refuse_changes(plan, args)?;
+    let named = plans::to_run(desk, &args.what)?;
+    if let Some(found) = &named {
+        refuse_changes(&found.stored.id, args)?;
     }
+    let id = named.as_ref().map(|found| &found.stored.id);
+    approvals::bring_in(desk, &args.approvals, id)?;
     let clients = Clients::new()?;
     let sandbox = own_sandbox(&args.sandbox).await?;
     let own = sandbox.as_ref().map(planning::own);
     let planned = match named {
-        Some(plan) => approved(desk, &clients, &plan, &args.policy).await?,
+        Some(found) => approved(desk, &clients, found, &args.policy).await?,
         None => {
             let source = planning::experiment(Path::new(&args.what))?;
             let variables = planning::variables(
@@ -71,11 +75,6 @@ fn refuse_changes(plan: &PlanId, args: &RunArgs) -> Result<(), Problem> {
     .hint("give them to `chaos plan FILE` or `chaos run FILE`"))
 }
 
-/// A plan's id, unless a file of that name exists.
-fn named_plan(what: &str) -> Option<PlanId> {
-    what.parse().ok().filter(|_| !Path::new(what).exists())
-}
-
 /// Shows a plan to the person who will be asked, and saves it.
 pub(super) fn present(
     desk: &Desk,
@@ -102,15 +101,15 @@ pub(super) fn present(
 async fn approved(
     desk: &Desk,
     clients: &Clients,
-    plan: &PlanId,
+    found: Found,
     policy: &PolicyArgs,
 ) -> Result<Planned, Failure> {
-    let (_, text) = desk.store()?.load_plan(plan.as_str())?;
-    let stored = StoredPlan::from_text(&text)?;
+    let near = found.near();
+    let stored = found.stored;
     let source = stored.plan.source.source();
     let draft = Draft {
         source: &source,
-        policy: policies::applying(desk, policy, Path::new(&source.name))?,
+        policy: policies::applying(desk, policy, &near)?,
         variables: Variables::recorded(&stored.plan.variables),
         sandbox: None,
         replay_of: stored.plan.replay_of.clone(),

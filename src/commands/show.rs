@@ -1,10 +1,9 @@
 //! `chaos show`: one plan with its approvals, or one run.
 
-use std::path::Path;
-
 use super::Desk;
 use super::approvals;
 use super::planning::{self, Judged};
+use super::plans::{self, Found};
 use super::policies;
 use super::report;
 use crate::cli::{Form, ShowArgs};
@@ -12,33 +11,26 @@ use crate::error::Failure;
 use crate::exit::Exit;
 use crate::journal::{self, JournalEnd, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::StoredPlan;
 use crate::policy::{Moment, Scales, Standing};
 use crate::run::Clock;
 use crate::view::approvals as told;
 use crate::view::plan as shown;
 
 pub(super) fn show(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
-    if args.what.starts_with("p-") {
-        if args.verify {
-            return Err(Failure::Problem(
-                Problem::new(
-                    ProblemKind::Invalid,
-                    "`--verify` checks the journal of a run",
-                )
-                .hint("a plan is checked whenever it is read: one changed byte voids it"),
-            ));
-        }
-        return show_plan(desk, args);
+    if let Some(found) = plans::find_unless_a_run(desk, &args.what)? {
+        return match args.verify {
+            true => Err(nothing_to_verify().into()),
+            false => show_plan(desk, args, &found),
+        };
     }
-    let store = desk.store()?;
-    let entry = match store.find_run(&args.what) {
+    let entry = match desk.store()?.find_run(&args.what) {
         Ok(entry) => entry,
         // A part of an id does not say what it is a part of.
-        Err(_) if !args.verify && store.load_plan(&args.what).is_ok() => {
-            return show_plan(desk, args);
+        Err(problem) if args.verify => return Err(problem.into()),
+        Err(problem) => {
+            let found = plans::find(desk, &args.what).map_err(|_| problem)?;
+            return show_plan(desk, args, &found);
         }
-        Err(problem) => return Err(problem.into()),
     };
     if args.verify {
         verify(desk, &entry, args.output)
@@ -48,15 +40,21 @@ pub(super) fn show(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
     }
 }
 
-fn show_plan(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
-    let store = desk.store()?;
-    let (id, text) = store.load_plan(&args.what)?;
-    let stored = StoredPlan::from_text(&text)?;
+fn nothing_to_verify() -> Problem {
+    Problem::new(
+        ProblemKind::Invalid,
+        "`--verify` checks the journal of a run",
+    )
+    .hint("a plan is checked whenever it is read: one changed byte voids it")
+}
+
+fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failure> {
+    let stored = &found.stored;
     if args.output == Form::Json {
-        desk.printer.data(text.trim_end());
+        desk.printer.data(found.text.trim_end());
         return Ok(Exit::Done);
     }
-    let policy = policies::applying(desk, &args.policy, Path::new(&stored.plan.source.name))?;
+    let policy = policies::applying(desk, &args.policy, &found.near())?;
     let history = planning::history(desk, &stored.plan.experiment)?;
     let findings = planning::judge(
         &stored.plan,
@@ -69,9 +67,10 @@ fn show_plan(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
         },
     );
     shown::show(&desk.printer, &stored, &findings);
+    let store = desk.store()?;
     let used = store.used()?;
     if let Some(scales) = Scales::new(&stored, &policy, &findings, &used, Clock::wall()) {
-        let given = approvals::kept(desk, &store, &id)?;
+        let given = approvals::kept(desk, &store, &stored.id)?;
         told::show(&desk.printer, &Standing::of(&scales, &given));
     }
     Ok(Exit::Done)

@@ -203,15 +203,13 @@ impl RunState {
 
     /// The brief, once the run has started.
     pub fn brief(&self) -> Option<&Brief> {
-        self.header.as_ref().map(|header| header.brief.as_ref())
+        Some(self.header.as_ref()?.brief.as_ref())
     }
 
     /// The steps whose fault is, or may be, in place.
     pub fn in_place(&self) -> impl Iterator<Item = (usize, &StepRecord)> {
-        self.steps
-            .iter()
-            .enumerate()
-            .filter(|(_, step)| step.may_be_in_place())
+        let steps = self.steps.iter().enumerate();
+        steps.filter(|(_, step)| step.may_be_in_place())
     }
 
     /// What its outcome means for this run, one sentence; `None`: it has none yet.
@@ -267,12 +265,9 @@ impl RunState {
                 });
             }
             Event::Approved {
-                approval,
-                signature,
-            } => self.approvals.push(RestsOn {
-                approval: (**approval).clone(),
-                signature: signature.as_deref().cloned(),
-            }),
+                approval: of,
+                signature: by,
+            } => self.approvals.push(RestsOn::of(of, by.as_deref())),
             Event::PhaseEntered { phase, step, .. } => self.enter(*phase, *step, at_ms),
             Event::Sampled {
                 slo,

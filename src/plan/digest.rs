@@ -69,6 +69,21 @@ impl StoredPlan {
         super::variables::yaml_of(self).map_err(|why| Problem::new(ProblemKind::Evidence, why))
     }
 
+    /// Whether a file's text is meant to be a plan's, be it a sound one or not: `chaos run` takes
+    /// experiments too, and JSON is YAML.
+    pub fn is_meant_by(text: &str) -> bool {
+        match serde_json::from_str::<Value>(text) {
+            Ok(value) => value.get("digest").is_some() && value.get("plan").is_some(),
+            // What is cut off or damaged is no JSON any more; its head may still tell.
+            Err(_) => {
+                text.trim_start_matches('\u{feff}')
+                    .trim_start()
+                    .starts_with('{')
+                    && text.contains("\"digest\": \"sha256:")
+            }
+        }
+    }
+
     /// Reads a file back and checks that not a byte of it has changed.
     ///
     /// # Errors

@@ -42,6 +42,6 @@ pub use rehearse::rehearse;
 pub use resolve::{DocumentSource, Plan, PlannedStep, PolicyIdentity, Resolution, draft, resolve};
 pub use schema::experiment_schema;
 pub use secrets::unusable_secrets;
-pub use source::{Source, read_source};
+pub use source::{Source, read_locked, read_source};
 pub use tree::Spans;
 pub use variables::{UsedVariable, VariableSource, Variables, parse_flag, read_variable_file};

@@ -1,6 +1,6 @@
 //! Reads a document's text from a file that may be anything: a folder, a pipe, 50 MB of zeros.
 //!
-//! Nothing here blocks, and nothing larger than [`LARGEST`] is ever read.
+//! Nothing here blocks, and nothing larger than [`LARGEST`], or [`LARGEST_PLAN`], is ever read.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -9,8 +9,13 @@ use std::path::Path;
 
 use crate::model::problem::{Problem, ProblemKind};
 
+const MEBIBYTE: u64 = 1024 * 1024;
+
 /// The largest document in bytes; an experiment has a few thousand.
-pub const LARGEST: u64 = 1024 * 1024;
+pub const LARGEST: u64 = MEBIBYTE;
+
+/// The largest plan in bytes: it holds its document, what was made of it and what is sent for it.
+pub const LARGEST_PLAN: u64 = 64 * MEBIBYTE;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -38,6 +43,40 @@ impl Source {
 /// What the path is instead of a readable UTF-8 text file of at most [`LARGEST`] bytes.
 pub fn read_source(path: &Path) -> Result<Source, Problem> {
     let name = path.display().to_string();
+    let bytes = read_limited(&name, open(path)?, LARGEST)?;
+    let text = decode_text(&name, bytes)?;
+    Ok(Source {
+        name,
+        text: text.trim_start_matches(BYTE_ORDER_MARK).to_owned(),
+    })
+}
+
+/// Reads a file that may be a plan's, byte for byte: nothing is left out that would void it. `None`: it
+/// opens like no JSON object, or is no text.
+///
+/// # Errors
+/// What the path is instead of a readable file of at most [`LARGEST_PLAN`] bytes.
+pub fn read_locked(path: &Path) -> Result<Option<String>, Problem> {
+    let name = path.display().to_string();
+    let mut file = open(path)?;
+    let mut head = [0; 256];
+    let read = file.read(&mut head);
+    let read = read.map_err(|why| unreadable(&name, &why))?;
+    let head = &head[..read];
+    // A document of another kind is not read on: it has a smaller limit of its own.
+    let opens = String::from_utf8_lossy(head);
+    let opens = opens.trim_start_matches(BYTE_ORDER_MARK).trim_start();
+    if !opens.starts_with('{') {
+        return Ok(None);
+    }
+    let mut bytes = head.to_vec();
+    bytes.extend(read_limited(&name, file, LARGEST_PLAN)?);
+    Ok(String::from_utf8(bytes).ok())
+}
+
+/// Opens a regular file; a pipe would wait for ever, a device may never end.
+fn open(path: &Path) -> Result<File, Problem> {
+    let name = path.display().to_string();
     // Looked at before it is opened: opening some devices already does something.
     let metadata = std::fs::metadata(path).map_err(|why| unreadable(&name, &why))?;
     check_kind(&name, &metadata)?;
@@ -49,12 +88,7 @@ pub fn read_source(path: &Path) -> Result<Source, Problem> {
         .map_err(|why| unreadable(&name, &why))?;
     let metadata = file.metadata().map_err(|why| unreadable(&name, &why))?;
     check_kind(&name, &metadata)?;
-    let bytes = read_limited(&name, file)?;
-    let text = decode_text(&name, bytes)?;
-    Ok(Source {
-        name,
-        text: text.trim_start_matches(BYTE_ORDER_MARK).to_owned(),
-    })
+    Ok(file)
 }
 
 fn check_kind(name: &str, metadata: &Metadata) -> Result<(), Problem> {
@@ -73,29 +107,25 @@ fn check_kind(name: &str, metadata: &Metadata) -> Result<(), Problem> {
     } else if kind.is_char_device() || kind.is_block_device() {
         "a device"
     } else {
-        return check_size(name, metadata.len());
+        return Ok(());
     };
     Err(invalid(format!("`{name}` is {what}, not a file"))
         .hint("save the document to a file first: a plan has to name what it was made from"))
 }
 
-fn check_size(name: &str, bytes: u64) -> Result<(), Problem> {
-    if bytes <= LARGEST {
-        return Ok(());
-    }
-    Err(invalid(format!(
-        "`{name}` is too large for a document: more than 1 MiB"
-    ))
-    .hint("is it the right file? an experiment has a few thousand bytes"))
-}
-
-fn read_limited(name: &str, file: File) -> Result<Vec<u8>, Problem> {
+fn read_limited(name: &str, file: File, largest: u64) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1)
+    file.take(largest + 1)
         .read_to_end(&mut bytes)
         .map_err(|why| unreadable(name, &why))?;
-    check_size(name, bytes.len() as u64)?;
-    Ok(bytes)
+    if bytes.len() as u64 <= largest {
+        return Ok(bytes);
+    }
+    Err(invalid(format!(
+        "`{name}` is too large for a document: more than {} MiB",
+        largest / MEBIBYTE
+    ))
+    .hint("is it the right file? an experiment has a few thousand bytes"))
 }
 
 fn decode_text(name: &str, bytes: Vec<u8>) -> Result<String, Problem> {

@@ -30,9 +30,9 @@ fn words(before: &RunState, at_ms: u64, event: &Event) -> Option<(MomentKind, St
             (MomentKind::Run, format!("{requester} started the run"))
         }
         Event::Approved {
-            approval,
-            signature,
-        } => approved(approval, signature.as_deref()),
+            approval: of,
+            signature: by,
+        } => approved(of, by.as_deref()),
         Event::PhaseEntered { phase, step, .. } => entered(*phase, step.map(step_name))?,
         Event::Sampled {
             slo,

@@ -1,7 +1,7 @@
 //! Every event as one sentence, with who must see it and how it is meant. Shared by the live view's
 //! scrollback and the plain lines.
 
-use crate::model::approval::{Approval, ApprovalMode, Person, Signature};
+use crate::model::approval::{ApprovalMode, Person};
 use crate::model::event::Event;
 use crate::model::judgement::Trip;
 use crate::model::phase::Phase;
@@ -56,10 +56,7 @@ pub fn tell(event: &Event, state: &RunState) -> Telling {
     let strong = |text: String| Telling::new(Weight::Normal, Tone::Strong, text);
     match event {
         Event::RunStarted { .. } => normal(started(state)),
-        Event::Approved {
-            approval,
-            signature,
-        } => normal(approved(approval, signature.as_deref())),
+        Event::Approved { .. } => normal(approved(event)),
         Event::PhaseEntered { phase, .. } => {
             // Between is over at once, unless the run waits there for a person, which is a phase.
             let weight = if *phase == Phase::Between {
@@ -182,7 +179,14 @@ fn started(state: &RunState) -> String {
     })
 }
 
-fn approved(approval: &Approval, signature: Option<&Signature>) -> String {
+fn approved(event: &Event) -> String {
+    let Event::Approved {
+        approval,
+        signature,
+    } = event
+    else {
+        return String::new();
+    };
     match approval.mode {
         ApprovalMode::NotNeeded => "no approval needed, says the policy".to_owned(),
         ApprovalMode::Typed | ApprovalMode::Signed => {
@@ -191,7 +195,7 @@ fn approved(approval: &Approval, signature: Option<&Signature>) -> String {
                 approval.approver,
                 approval.expires_at.strftime("%Y-%m-%d %H:%M:%SZ")
             );
-            if let Some(signer) = signature.and_then(|signature| signature.signer.as_ref()) {
+            if let Some(signer) = signature.as_ref().and_then(|it| it.signer.as_ref()) {
                 words.push_str(&format!(", signed by {signer}"));
             }
             if let Some(allowed) = approval.allowed() {

@@ -6,6 +6,7 @@ mod counting;
 mod edited;
 mod fido;
 mod keys;
+mod red_team;
 mod signers;
 
 use std::path::{Path, PathBuf};

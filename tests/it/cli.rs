@@ -13,9 +13,11 @@ mod locking;
 mod misbehaving;
 mod outcomes;
 mod pipes;
+mod plans;
 mod preflight;
 mod secrets;
 mod signals;
+mod signing;
 mod terminal;
 
 use chaos_gameday::model::approval::{Approval, ApprovalMode, Person, SealedApproval};

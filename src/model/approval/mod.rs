@@ -251,6 +251,14 @@ impl Approval {
 }
 
 impl RestsOn {
+    /// An approval and the signature over it.
+    pub fn of(approval: &Approval, signature: Option<&Signature>) -> Self {
+        Self {
+            approval: approval.clone(),
+            signature: signature.cloned(),
+        }
+    }
+
     /// Who signed it; `None`: nobody did, or the journal does not say.
     pub fn signer(&self) -> Option<&Signer> {
         self.signature.as_ref()?.signer.as_ref()

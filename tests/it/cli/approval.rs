@@ -43,7 +43,9 @@ async fn an_approval_that_expired_or_is_for_another_digest_does_not_count() {
         let past = approval(&scene.place, &plan, -1);
         keep(&scene.place, past);
         let ended = scene.place.chaos(&["run", &plan]).await;
-        ended.exits(4).tells("the approval has expired");
+        ended
+            .exits(4)
+            .tells("error: the approval of tester@here expired at 20");
         assert_eq!(scene.localstack.writes(), Vec::<String>::new());
     };
     let other = async {
@@ -53,7 +55,9 @@ async fn an_approval_that_expired_or_is_for_another_digest_does_not_count() {
         other.digest = chaos_gameday::model::ids::Digest::of(b"another plan");
         keep(&scene.place, other);
         let ended = scene.place.chaos(&["run", &plan]).await;
-        ended.exits(4).tells("another version of this plan");
+        ended
+            .exits(4)
+            .tells("error: the approval of tester@here is for another version of this plan");
         assert_eq!(scene.localstack.writes(), Vec::<String>::new());
     };
     tokio::join!(expired, other);

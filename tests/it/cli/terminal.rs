@@ -71,7 +71,7 @@ async fn the_whole_way_at_one_terminal_plans_asks_runs_and_holds() {
     for words in ["error-rate", "baseline", "fault seen gone", "held · exit 0"] {
         assert!(shown.contains(words), "no `{words}` in\n{shown}");
     }
-    assert_eq!(report(&scene.place).await["approval"]["mode"], "typed");
+    assert_eq!(report(&scene.place).await["approvals"][0]["mode"], "typed");
 }
 
 /// What was true when the question was asked may not be when it is answered: the world changed, or
