@@ -20,13 +20,22 @@ pub enum Failure {
     /// The policy says no.
     Denied(Vec<Finding>),
     /// The policy says no to a document; each finding is underlined in its source.
-    DeniedAt(Box<DocumentError>),
+    DeniedAt(Box<DeniedDocument>),
     /// The world is not what was planned.
     Drift(Vec<Difference>),
     /// No valid approval.
     Unapproved(Problem),
     /// This program has a bug.
     Bug(String),
+}
+
+/// A document that the policy denies.
+#[derive(Debug)]
+pub struct DeniedDocument {
+    /// What it objects to, each at its place.
+    pub error: DocumentError,
+    /// Lines that show how another policy would allow it; empty: this policy was written by somebody.
+    pub way_out: Vec<String>,
 }
 
 impl Failure {
@@ -61,7 +70,10 @@ impl Failure {
                     ProblemKind::Refused,
                     "the policy denies this plan",
                 ));
-                underlined(printer, error);
+                underlined(printer, &error.error);
+                for line in &error.way_out {
+                    printer.insist(line);
+                }
             }
             Self::Denied(findings) => {
                 printer.error(&Problem::new(

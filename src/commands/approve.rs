@@ -1,7 +1,5 @@
 //! `chaos approve`: a person at a terminal says yes to one plan, digest for digest.
 
-use std::path::Path;
-
 use jiff::SignedDuration;
 
 use super::Desk;
@@ -24,7 +22,8 @@ pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> 
     let store = desk.store()?;
     let (_, text) = store.load_plan(args.plan.as_deref().unwrap_or_default())?;
     let stored = StoredPlan::from_text(&text)?;
-    let policy = policies::applying(desk, &args.policy, Path::new(&stored.plan.source.name))?;
+    let policy = policies::of_plan(desk, &args.policy, &stored.plan)?;
+    policy::made_under(&stored, &policy)?;
     let history = planning::history(desk)?;
     let findings = planning::judge(
         &stored.plan,

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Desk;
 use crate::cli::RehearsalArgs;
 use crate::clients::Clients;
-use crate::error::Failure;
+use crate::error::{DeniedDocument, Failure};
 use crate::metrics::{SourceSetup, Sources, WallClock};
 use crate::model::history::History;
 use crate::model::ids::{Digest, RunId};
@@ -21,6 +21,7 @@ use crate::plan::{
 use crate::policy::{self, Attendance, Facts, Finding, Moment, OwnSandbox, Policy, Severity};
 use crate::run::Clock;
 use crate::sandbox::Sandbox;
+use crate::settings;
 
 /// A locked plan, and what the policy says about it.
 pub(super) struct Planned {
@@ -77,7 +78,10 @@ fn admissible(
         return Ok(findings);
     }
     let error = DocumentError::at_places(draft.source, spans, denied);
-    Err(Failure::DeniedAt(Box::new(error)))
+    Err(Failure::DeniedAt(Box::new(DeniedDocument {
+        error,
+        way_out: policy::way_out(draft.policy.name.as_str(), &plan.experiment),
+    })))
 }
 
 /// Whether the SLOs are asked what they read before the run.
@@ -115,7 +119,7 @@ pub(super) async fn make(
     clients: &Clients,
     draft: Draft<'_>,
 ) -> Result<Planned, Failure> {
-    let loaded = load_experiment(draft.source, &draft.variables)?;
+    let loaded = load_experiment(draft.source, &with_the_shell(&draft))?;
     let history = history(desk)?;
     let facts = Judged {
         policy: &draft.policy,
@@ -159,6 +163,13 @@ pub(super) async fn make(
         findings,
         policy: draft.policy,
     })
+}
+
+/// The variables of a draft, and those of the shell that the policy lets fill a document.
+fn with_the_shell(draft: &Draft<'_>) -> Variables {
+    let shell = settings::shell_variables(&draft.policy.environment_variables);
+    let variables = draft.variables.clone().with_environment(shell.allowed);
+    variables.withholding(shell.withheld, &draft.policy.name)
 }
 
 /// The plan with what its SLOs read before the run.

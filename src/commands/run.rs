@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::model::ids::PlanId;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::{Source, StoredPlan, Variables, differences, read_source};
+use crate::policy::made_under;
 use crate::sandbox::{AppVersion, Sandbox, SandboxSettings};
 use crate::view::plan as shown;
 
@@ -108,9 +109,11 @@ async fn approved(
     let (_, text) = desk.store()?.load_plan(plan.as_str())?;
     let stored = StoredPlan::from_text(&text)?;
     let source = stored.plan.source.source();
+    let policy = policies::of_plan(desk, policy, &stored.plan)?;
+    made_under(&stored, &policy)?;
     let draft = Draft {
         source: &source,
-        policy: policies::applying(desk, policy, Path::new(&source.name))?,
+        policy,
         variables: Variables::recorded(&stored.plan.variables),
         sandbox: None,
         replay_of: stored.plan.replay_of.clone(),

@@ -1,7 +1,5 @@
 //! `chaos show`: one plan with its approvals, or one run.
 
-use std::path::Path;
-
 use super::Desk;
 use super::planning::{self, Judged};
 use super::policies;
@@ -12,7 +10,7 @@ use crate::exit::Exit;
 use crate::journal::{self, JournalEnd, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::StoredPlan;
-use crate::policy::Moment;
+use crate::policy::{self, Moment};
 use crate::run::Clock;
 use crate::view::plan as shown;
 
@@ -54,7 +52,7 @@ fn show_plan(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
         desk.printer.data(text.trim_end());
         return Ok(Exit::Done);
     }
-    let policy = policies::applying(desk, &args.policy, Path::new(&stored.plan.source.name))?;
+    let policy = policies::of_plan(desk, &args.policy, &stored.plan)?;
     let history = planning::history(desk)?;
     let findings = planning::judge(
         &stored.plan,
@@ -66,6 +64,9 @@ fn show_plan(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
             moment: Moment::Planning,
         },
     );
+    if let Err(refusal) = policy::made_under(&stored, &policy) {
+        Failure::from(refusal).show(&desk.printer);
+    }
     shown::show(&desk.printer, &stored, &findings);
     let approvals = store.approvals(&id)?;
     shown::show_approvals(&desk.printer, &stored, &approvals.readable, Clock::wall());

@@ -4,14 +4,20 @@
 //! the only way to one.
 
 mod admit;
+mod advice;
 mod built_in;
 mod document;
 mod finding;
 mod hosts;
 mod reading;
 mod rules;
+mod schema;
+mod shapes;
+mod signers;
+mod template;
 
 pub use admit::{Admission, AdmittedPlan, Granted, Refusal, admit, answer, made_under};
+pub use advice::{Advice, advice};
 pub use built_in::{BUILT_IN, built_in};
 pub use document::{
     ApprovalNeed, ApprovalRules, Attendance, BlastRadius, DayOfWeek, Environment, Freeze,
@@ -21,3 +27,5 @@ pub use document::{
 pub use finding::{Finding, Severity};
 pub use reading::{ReadFile, load_policy};
 pub use rules::{Facts, OwnSandbox, RULES, Rule, evaluate};
+pub use schema::policy_schema;
+pub use template::{FirstPolicy, first_policy, way_out};

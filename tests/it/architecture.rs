@@ -36,7 +36,23 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report", &["model"]),
     (
         "view",
-        &["model", "plan", "policy::Finding", "policy::Severity"],
+        &[
+            "model",
+            "plan",
+            // A policy is shown as a plan is: as it was read, whatever the rules make of it.
+            "policy::Advice",
+            "policy::ApprovalNeed",
+            "policy::ApprovalRules",
+            "policy::Environment",
+            "policy::Finding",
+            "policy::Freeze",
+            "policy::KubernetesProof",
+            "policy::Permission",
+            "policy::Policy",
+            "policy::RequiredPresence",
+            "policy::Severity",
+            "policy::Window",
+        ],
     ),
     // A target like any other; it has clients because its hops call each other over HTTP.
     ("sandbox", &["clients", "model"]),

@@ -12,6 +12,7 @@ mod keys;
 mod misbehaving;
 mod outcomes;
 mod pipes;
+mod policies;
 mod secrets;
 mod signals;
 mod terminal;
