@@ -83,7 +83,7 @@ pub enum PolicyCommand {
     /// Check a policy, and show what it allows where
     Check {
         /// The policy [default: the one that applies in the current folder]
-        #[arg(value_hint = ValueHint::FilePath, conflicts_with = "policy", add = ArgValueCompleter::new(completing::policies))]
+        #[arg(value_hint = ValueHint::FilePath, add = ArgValueCompleter::new(completing::policies))]
         file: Option<PathBuf>,
         #[command(flatten)]
         #[expect(missing_docs, reason = "a doc comment here would become help text")]

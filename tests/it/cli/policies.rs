@@ -307,6 +307,10 @@ async fn a_check_shows_what_is_allowed_and_what_is_weak() {
         .prints("warn  nobody has to climb it")
         .prints("environments.local.blastRadius.ladder)")
         .prints("→ add `sameDose: {atMost: 3}`");
+    // What is named last is what was meant, whatever the shell has set for everything else.
+    let named = ["policy", "check", "chaos-policy.yaml"];
+    let named = with_variable(&place, &named, "CHAOS_POLICY", "nowhere.yaml").await;
+    named.exits(0).prints("Policy ours");
     let data = place.chaos(&["policy", "check", "-o", "json"]).await;
     let data = data.exits(0).json();
     assert_eq!(data["name"], "ours");

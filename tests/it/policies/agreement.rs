@@ -65,15 +65,7 @@ fn whatever_is_changed_what_still_loads_is_still_valid() {
         if loads(&shorter) {
             assert!(schema.is_valid(&shorter), "without {pointer}");
         }
-        for other in [
-            json!(5),
-            json!("word"),
-            json!("12s"),
-            json!("12%"),
-            json!([]),
-            json!({}),
-            json!(true),
-        ] {
+        for other in [json!(5), json!("word"), json!([]), json!({}), json!(true)] {
             let changed = with(&document, pointer, other.clone());
             if loads(&changed) {
                 assert!(schema.is_valid(&changed), "with {other} at {pointer}");
