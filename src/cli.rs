@@ -85,7 +85,7 @@ pub enum Color {
 /// Every verb.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write an experiment, guided by questions or by flags
+    /// Write an experiment and a policy, guided by questions or by flags
     Init(InitArgs),
     /// Show exactly what an experiment would do, and keep it as a plan
     Plan(PlanArgs),

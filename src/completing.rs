@@ -55,6 +55,15 @@ pub fn experiments_and_plans(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// YAML files that are experiments, and folders on the way to some.
 pub fn experiments(typed: &OsStr) -> Vec<CompletionCandidate> {
+    documents(typed, "Experiment")
+}
+
+/// YAML files that are policies, and folders on the way to some.
+pub fn policies(typed: &OsStr) -> Vec<CompletionCandidate> {
+    documents(typed, "Policy")
+}
+
+fn documents(typed: &OsStr, wanted: &str) -> Vec<CompletionCandidate> {
     let typed_text = typed.to_string_lossy();
     let folder = match typed_text.rfind('/') {
         Some(end) => typed_text[..=end].to_owned(),
@@ -77,7 +86,7 @@ pub fn experiments(typed: &OsStr) -> Vec<CompletionCandidate> {
         if kind.is_dir() {
             return Some(format!("{folder}{name}/"));
         }
-        is_experiment(&entry.path()).then(|| format!("{folder}{name}"))
+        is_document(&entry.path(), wanted).then(|| format!("{folder}{name}"))
     });
     let mut found: Vec<String> = names.collect();
     found.sort();
@@ -85,7 +94,7 @@ pub fn experiments(typed: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 /// A look at the head of the file; the whole of it is the loader's business.
-fn is_experiment(path: &Path) -> bool {
+fn is_document(path: &Path, kind: &str) -> bool {
     use std::io::Read as _;
     let yaml = path
         .extension()
@@ -96,7 +105,11 @@ fn is_experiment(path: &Path) -> bool {
     }
     let mut head = [0_u8; 4096];
     let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut head));
-    read.is_ok_and(|count| String::from_utf8_lossy(&head[..count]).contains("kind: Experiment"))
+    let wanted = format!("kind: {kind}");
+    read.is_ok_and(|count| {
+        let head = String::from_utf8_lossy(&head[..count]);
+        head.lines().any(|line| line.starts_with(&wanted))
+    })
 }
 
 fn offer(typed: &OsStr, all: impl Iterator<Item = String>) -> Vec<CompletionCandidate> {

@@ -23,7 +23,7 @@ pub enum Failure {
     /// The policy says no.
     Denied(Vec<Finding>),
     /// The policy says no to a document; each finding is underlined in its source.
-    DeniedAt(Box<DocumentError>),
+    DeniedAt(Box<DeniedDocument>),
     /// The world is not what was planned.
     Drift(Vec<Difference>),
     /// Nobody gave an approval.
@@ -32,6 +32,15 @@ pub enum Failure {
     Void(Box<Standing>),
     /// This program has a bug.
     Bug(String),
+}
+
+/// A document that the policy denies.
+#[derive(Debug)]
+pub struct DeniedDocument {
+    /// What it objects to, each at its place.
+    pub error: DocumentError,
+    /// Lines that show how another policy would allow it; empty: this policy was written by somebody.
+    pub way_out: Vec<String>,
 }
 
 impl Failure {
@@ -56,8 +65,14 @@ impl Failure {
 }
 
 impl Failure {
-    /// The denial of a document, each finding that denies it at its place; `None`: none does.
-    pub fn denied_at(source: &Source, spans: &Spans, findings: &[Finding]) -> Option<Self> {
+    /// The denial of a document, each finding that denies it at its place, above the lines that show the
+    /// way out; `None`: none does.
+    pub fn denied_at(
+        source: &Source,
+        spans: &Spans,
+        findings: &[Finding],
+        way_out: Vec<String>,
+    ) -> Option<Self> {
         let denied = findings
             .iter()
             .filter(|finding| finding.severity == Severity::Deny)
@@ -67,7 +82,8 @@ impl Failure {
                 (finding.place.clone(), problem)
             });
         let error = DocumentError::at_places(source, spans, denied);
-        (!error.problems().is_empty()).then(|| Self::DeniedAt(Box::new(error)))
+        let denies = !error.problems().is_empty();
+        denies.then(|| Self::DeniedAt(Box::new(DeniedDocument { error, way_out })))
     }
 
     /// Says it, even when quiet.
@@ -87,7 +103,10 @@ impl Failure {
                     ProblemKind::Refused,
                     "the policy denies this plan",
                 ));
-                underlined(printer, error);
+                underlined(printer, &error.error);
+                for line in &error.way_out {
+                    printer.insist(line);
+                }
             }
             Self::Denied(findings) => {
                 printer.error(&Problem::new(

@@ -5,12 +5,13 @@
     reason = "this is the one home of environment reads"
 )]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::model::approval::Person;
+use crate::model::pattern::Pattern;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::secret::{Secret, Secrets};
 use crate::view::{ColorChoice, Devices, Environment, Loudness, Setup, Size};
@@ -198,6 +199,35 @@ fn person() -> Person {
 /// somebody named so, and no other secret of the shell.
 const SECRET_PREFIX: &str = "CHAOS_SECRET_";
 const FILE_SUFFIX: &str = "_FILE";
+
+/// What the shell has for variables of documents.
+#[derive(Debug, Clone, Default)]
+pub struct ShellVariables {
+    /// What documents may have, by name.
+    pub allowed: BTreeMap<String, String>,
+    /// Names of what they may not have.
+    pub withheld: BTreeSet<String>,
+}
+
+/// Reads the variables of the shell for documents: only those that one of these patterns names, and
+/// never one that holds a secret. One that is set to nothing is not set.
+pub fn shell_variables(allowed: &[Pattern]) -> ShellVariables {
+    let mut found = ShellVariables::default();
+    for (name, value) in std::env::vars_os() {
+        let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else {
+            continue;
+        };
+        if value.is_empty() || name.starts_with(SECRET_PREFIX) {
+            continue;
+        }
+        if allowed.iter().any(|pattern| pattern.matches(&name)) {
+            found.allowed.insert(name, value);
+        } else {
+            found.withheld.insert(name);
+        }
+    }
+    found
+}
 
 fn secrets() -> Secrets {
     let mut found = BTreeMap::new();

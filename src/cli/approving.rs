@@ -14,7 +14,7 @@ use crate::model::units::Span;
 #[derive(Debug, Clone, Default, Args)]
 pub struct PolicyArgs {
     /// The policy that applies [default: chaos-policy.yaml, found upwards from the document, else the built-in one]
-    #[arg(long, value_name = "FILE", env = "CHAOS_POLICY", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", env = "CHAOS_POLICY", value_hint = ValueHint::FilePath, add = ArgValueCompleter::new(completing::policies))]
     pub policy: Option<PathBuf>,
 }
 
@@ -95,8 +95,11 @@ pub enum PolicyCommand {
     /// Check a policy, and show what it allows where
     Check {
         /// The policy [default: the one that applies in the current folder]
-        #[arg(value_hint = ValueHint::FilePath)]
+        #[arg(value_hint = ValueHint::FilePath, add = ArgValueCompleter::new(completing::policies))]
         file: Option<PathBuf>,
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "a doc comment here would become help text")]
+        policy: PolicyArgs,
         /// Form of what is printed
         #[arg(short, long, value_name = "FORM", default_value = "text")]
         output: Form,

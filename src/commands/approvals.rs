@@ -80,7 +80,7 @@ pub(super) fn standing(
     policy: &PolicyArgs,
 ) -> Result<Standing, Failure> {
     let stored = &found.stored;
-    let policy = policies::applying(desk, policy, &found.near())?;
+    let policy = policies::of_plan(desk, policy, &stored.plan, found.file.as_deref())?;
     let history = planning::history(desk, &stored.plan.experiment)?;
     let judged = Judged {
         policy: &policy,

@@ -40,7 +40,7 @@ pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> 
 
 fn yes(desk: &Desk, found: &Found, args: &ApproveArgs) -> Result<SealedApproval, Failure> {
     let stored = &found.stored;
-    let policy = policies::applying(desk, &args.policy, &found.near())?;
+    let policy = policies::of_plan(desk, &args.policy, &stored.plan, found.file.as_deref())?;
     policy::made_under(stored, &policy)?;
     let history = planning::history(desk, &stored.plan.experiment)?;
     let judged = Judged {

@@ -1,15 +1,15 @@
 //! `chaos init`: an experiment that `plan` accepts, guided by questions or by flags.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::Desk;
-use super::new_file;
+use super::{Desk, new_file, policies};
 use crate::cli::InitArgs;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::template::{Answers, AskedQuery, text};
 use crate::plan::{DocumentError, Source, Variables, load_experiment};
+use crate::policy::{FirstPolicy, first_policy};
 use crate::sandbox::{DEFAULT_APP_PORT, DEFAULT_AWS_PORT};
 use crate::view::prompt;
 
@@ -36,8 +36,11 @@ pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
     };
     let file = file_of(args, &answers);
     new_file::write(&file, &text(&answers))?;
+    desk.printer.success(&format!("wrote {}", file.display()));
+    if !args.no_policy {
+        write_policy(desk, &file, &answers)?;
+    }
     let file = file.display();
-    desk.printer.success(&format!("wrote {file}"));
     let next = if answers.is_for_the_sandbox() && is_of_the_sandbox(&answers.traffic) {
         format!("next: chaos run --sandbox {file}")
     } else {
@@ -49,6 +52,33 @@ pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
     }
     desk.printer.talk(&next);
     Ok(Exit::Done)
+}
+
+/// Writes a policy that allows the experiment beside it, unless there is one already.
+fn write_policy(desk: &Desk, experiment: &Path, answers: &Answers) -> Result<(), Failure> {
+    if let Some(found) = policies::upwards(experiment)? {
+        let policy = policies::read(&found)?;
+        let environment = answers.environment();
+        let knows = match policy.environment(environment) {
+            Some(_) => String::new(),
+            None => format!(", and it knows no environment `{environment}`"),
+        };
+        let found = found.display();
+        desk.printer.talk(&format!(
+            "policy {found} applies{knows}; `chaos policy check {found}` shows what it allows"
+        ));
+        return Ok(());
+    }
+    let file = experiment.with_file_name(policies::FILE);
+    let about = FirstPolicy {
+        environment: answers.environment(),
+        endpoint: &answers.endpoint,
+        traffic: &answers.traffic,
+    };
+    new_file::write(&file, &first_policy(&about))?;
+    let words = format!("wrote {}: what is allowed where", file.display());
+    desk.printer.success(&words);
+    Ok(())
 }
 
 fn file_of(args: &InitArgs, answers: &Answers) -> PathBuf {

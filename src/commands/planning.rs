@@ -22,6 +22,7 @@ use crate::plan::{
 use crate::policy::{self, Attendance, Facts, Finding, Moment, OwnSandbox, Policy, Severity};
 use crate::run::Clock;
 use crate::sandbox::Sandbox;
+use crate::settings;
 
 /// A locked plan, and what the policy says about it.
 #[derive(Clone)]
@@ -66,7 +67,8 @@ fn admissible(
     spans: &Spans,
 ) -> Result<Vec<Finding>, Failure> {
     let findings = judge(plan, facts);
-    match Failure::denied_at(draft.source, spans, &findings) {
+    let way_out = policy::way_out(&draft.policy.name, &plan.experiment);
+    match Failure::denied_at(draft.source, spans, &findings, way_out) {
         Some(denied) => Err(denied),
         None => Ok(findings),
     }
@@ -107,7 +109,7 @@ pub(super) async fn make(
     clients: &Clients,
     draft: Draft<'_>,
 ) -> Result<Planned, Failure> {
-    let loaded = load_experiment(draft.source, &draft.variables)?;
+    let loaded = load_experiment(draft.source, &with_the_shell(&draft))?;
     let history = history(desk, &loaded.experiment)?;
     let facts = Judged {
         policy: &draft.policy,
@@ -151,6 +153,13 @@ pub(super) async fn make(
         findings,
         policy: draft.policy,
     })
+}
+
+/// The variables of a draft, and those of the shell that the policy lets fill a document.
+fn with_the_shell(draft: &Draft<'_>) -> Variables {
+    let shell = settings::shell_variables(&draft.policy.environment_variables);
+    let variables = draft.variables.clone().with_environment(shell.allowed);
+    variables.withholding(shell.withheld, &draft.policy.name)
 }
 
 /// The plan with what its SLOs read before the run.

@@ -16,17 +16,6 @@ pub(super) struct Found {
     pub(super) file: Option<PathBuf>,
 }
 
-impl Found {
-    /// Where its document is, as far as this machine knows; beside the plan where it was made elsewhere.
-    pub(super) fn near(&self) -> PathBuf {
-        let source = PathBuf::from(&self.stored.plan.source.name);
-        match &self.file {
-            Some(file) if !source.exists() => file.clone(),
-            Some(_) | None => source,
-        }
-    }
-}
-
 /// The plan of this id or file; writes nothing.
 pub(super) fn find(desk: &Desk, what: &str) -> Result<Found, Failure> {
     if let Some(found) = of_file(Path::new(what))? {

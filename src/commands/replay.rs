@@ -1,7 +1,5 @@
 //! `chaos replay`: the same faults as a new run, both side by side; or the recording played back.
 
-use std::path::Path;
-
 use super::Desk;
 use super::conduct::{self, Conduct, Conducted};
 use super::planning::{self, Draft, Look};
@@ -38,7 +36,7 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
     )?;
     let draft = Draft {
         source: &source,
-        policy: policies::applying(desk, &args.policy, Path::new(&source.name))?,
+        policy: policies::of_plan(desk, &args.policy, &stored.plan, None)?,
         variables,
         sandbox: own.as_ref(),
         replay_of: Some(entry.id.clone()),

@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::model::ids::PlanId;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::{Source, Variables, differences, read_source};
+use crate::policy::made_under;
 use crate::sandbox::{AppVersion, Sandbox, SandboxSettings};
 use crate::view::plan as shown;
 
@@ -104,12 +105,13 @@ async fn approved(
     found: Found,
     policy: &PolicyArgs,
 ) -> Result<Planned, Failure> {
-    let near = found.near();
-    let stored = found.stored;
+    let Found { stored, file, .. } = found;
     let source = stored.plan.source.source();
+    let policy = policies::of_plan(desk, policy, &stored.plan, file.as_deref())?;
+    made_under(&stored, &policy)?;
     let draft = Draft {
         source: &source,
-        policy: policies::applying(desk, policy, &near)?,
+        policy,
         variables: Variables::recorded(&stored.plan.variables),
         sandbox: None,
         replay_of: stored.plan.replay_of.clone(),

@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::exit::Exit;
 use crate::journal::{self, JournalEnd, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
-use crate::policy::{Moment, Scales, Standing};
+use crate::policy::{self, Moment, Scales, Standing};
 use crate::run::Clock;
 use crate::view::approvals as told;
 use crate::view::plan as shown;
@@ -54,7 +54,7 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
         desk.printer.data(found.text.trim_end());
         return Ok(Exit::Done);
     }
-    let policy = policies::applying(desk, &args.policy, &found.near())?;
+    let policy = policies::of_plan(desk, &args.policy, &stored.plan, found.file.as_deref())?;
     let history = planning::history(desk, &stored.plan.experiment)?;
     let findings = planning::judge(
         &stored.plan,
@@ -66,6 +66,9 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
             moment: Moment::Planning,
         },
     );
+    if let Err(refusal) = policy::made_under(&stored, &policy) {
+        Failure::from(refusal).show(&desk.printer);
+    }
     shown::show(&desk.printer, &stored, &findings);
     let store = desk.store()?;
     let used = store.used()?;

@@ -99,22 +99,29 @@ impl Access {
     /// What a request holds that others could log in with, each once and in words: secrets by their
     /// names, a token by its file.
     fn credentials(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        let texts = match &self.auth {
-            Some(Auth::Bearer(BearerToken::File(path))) => {
-                all.push(format!("the token in {}", path.display()));
-                None
-            }
+        let file = match &self.auth {
+            Some(Auth::Bearer(BearerToken::File(path))) => Some(path),
+            Some(Auth::Bearer(BearerToken::Token(_)) | Auth::Basic { .. }) | None => None,
+        };
+        let file = file.map(|path| format!("the token in {}", path.display()));
+        let secrets = self.secrets().into_iter();
+        let secrets = secrets.map(|name| format!("the secret `{name}`"));
+        file.into_iter().chain(secrets).collect()
+    }
+
+    /// The names of the secrets that a request holds, each once.
+    pub fn secrets(&self) -> Vec<&str> {
+        let text = match &self.auth {
             Some(Auth::Bearer(BearerToken::Token(text)) | Auth::Basic { password: text, .. }) => {
                 Some(text)
             }
-            None => None,
+            Some(Auth::Bearer(BearerToken::File(_))) | None => None,
         };
-        let names = texts.into_iter().chain(self.headers.values());
-        for name in names.flat_map(SecretText::names) {
-            let words = format!("the secret `{name}`");
-            if !all.contains(&words) {
-                all.push(words);
+        let texts = text.into_iter().chain(self.headers.values());
+        let mut all = Vec::new();
+        for name in texts.flat_map(SecretText::names) {
+            if !all.contains(&name) {
+                all.push(name);
             }
         }
         all

@@ -24,7 +24,7 @@ pub fn experiment_schema() -> Value {
 }
 
 /// A missing key is optional, a key without a value is a mistake; the derive knows only one of the two.
-fn forbid_null(schema: &mut Value) {
+pub(crate) fn forbid_null(schema: &mut Value) {
     if let Value::Object(object) = schema {
         if let Some(Value::Array(types)) = object.get_mut("type") {
             types.retain(|one| one != "null");

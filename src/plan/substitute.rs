@@ -234,11 +234,16 @@ impl Filler<'_> {
         place: &Place<'_>,
     ) -> Option<UsedVariable> {
         let Some(default) = default else {
-            self.complain(
-                place,
-                format!("the variable `{name}` has no value"),
-                &format!("give it one with `--var {name}=…`, or a default in the document: `${{{name}:-…}}`"),
-            );
+            let help = match self.variables.withheld_by(name) {
+                Some(policy) => format!(
+                    "it is set in this shell, and policy `{policy}` does not let the shell fill it: write `--var {name}=\"${name}\"`, or name it in the policy under `variables.fromEnvironment`"
+                ),
+                None => format!(
+                    "give it one with `--var {name}=…`, or a default in the document: `${{{name}:-…}}`"
+                ),
+            };
+            let message = format!("the variable `{name}` has no value");
+            self.complain(place, message, &help);
             return None;
         };
         let first = self.defaults.entry(name.to_owned());

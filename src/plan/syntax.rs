@@ -23,7 +23,7 @@ fn syntax_help(why: &str, line: &str) -> &'static str {
     let value = line
         .split_once(": ")
         .map_or("", |(_, value)| value.trim_start());
-    if why.contains("unknown anchor") {
+    if why.contains("unknown anchor") || why.contains("anchor or alias") {
         "mark what it repeats with `&name`, further up; a text that starts with `*` goes in quotes"
     } else if indent.contains('\t') {
         "YAML is indented with spaces: replace the tab"

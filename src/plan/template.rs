@@ -77,6 +77,11 @@ impl Answers {
         self.environment == "sandbox"
     }
 
+    /// The environment that it names.
+    pub fn environment(&self) -> &str {
+        self.environment
+    }
+
     /// A name for those who have none yet, a DNS label whatever the service is called.
     pub fn default_name(&self) -> String {
         let plain = |letter: char| match letter.to_ascii_lowercase() {

@@ -2,7 +2,7 @@
 //!
 //! The only file that names `serde_yaml`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -52,6 +52,15 @@ pub struct Variables {
     flags: BTreeMap<String, String>,
     files: BTreeMap<String, UsedVariable>,
     environment: BTreeMap<String, String>,
+    withheld: Option<Withheld>,
+}
+
+/// What is set in the shell and may not fill a document.
+#[derive(Debug, Clone)]
+struct Withheld {
+    names: BTreeSet<String>,
+    /// The name of the policy that gives no consent.
+    policy: String,
 }
 
 impl Variables {
@@ -86,6 +95,7 @@ impl Variables {
         self.flags.extend(over.flags);
         self.files.extend(over.files);
         self.environment.extend(over.environment);
+        self.withheld = over.withheld.or(self.withheld);
         self
     }
 
@@ -95,6 +105,26 @@ impl Variables {
     pub fn with_environment(mut self, values: BTreeMap<String, String>) -> Self {
         self.environment = values;
         self
+    }
+
+    /// Says which names the environment has that this policy gives no consent for, so that whoever
+    /// misses one is told.
+    #[must_use]
+    pub fn withholding(mut self, names: BTreeSet<String>, policy: &str) -> Self {
+        self.withheld = Some(Withheld {
+            names,
+            policy: policy.to_owned(),
+        });
+        self
+    }
+
+    /// The policy that keeps the environment's value of this name from the document.
+    pub(crate) fn withheld_by(&self, name: &str) -> Option<&str> {
+        let withheld = self.withheld.as_ref()?;
+        withheld
+            .names
+            .contains(name)
+            .then_some(withheld.policy.as_str())
     }
 
     /// The value of a name, from the first place that has it.

@@ -4,6 +4,7 @@
 //! the only way to one.
 
 mod admit;
+mod advice;
 mod built_in;
 mod calendar;
 mod document;
@@ -11,10 +12,15 @@ mod finding;
 mod hosts;
 mod reading;
 mod rules;
+mod schema;
+mod shapes;
+mod signers;
 mod standing;
+mod template;
 mod weigh;
 
 pub use admit::{Admission, AdmittedPlan, Refusal, admit, answer, made_under};
+pub use advice::{Advice, advice};
 pub use built_in::{BUILT_IN, built_in};
 pub use document::{
     ApprovalNeed, ApprovalRules, Attendance, BlastRadius, DayOfWeek, Environment, Freeze,
@@ -24,5 +30,7 @@ pub use document::{
 pub use finding::{Finding, Severity};
 pub use reading::{ReadFile, load_policy};
 pub use rules::{Facts, OwnSandbox, RULES, Rule, evaluate};
+pub use schema::policy_schema;
 pub use standing::{Said, Standing};
+pub use template::{FirstPolicy, first_policy, way_out};
 pub use weigh::{Granted, Scales};

@@ -16,6 +16,7 @@ mod narrator;
 mod panel;
 pub mod plan;
 mod player;
+pub mod policy;
 mod printer;
 pub mod prompt;
 mod render;

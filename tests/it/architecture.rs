@@ -41,10 +41,21 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "model",
             "plan",
+            // A policy is shown as a plan is: as it was read, whatever the rules make of it.
+            "policy::Advice",
+            "policy::ApprovalNeed",
+            "policy::ApprovalRules",
+            "policy::Environment",
             "policy::Finding",
+            "policy::Freeze",
+            "policy::KubernetesProof",
+            "policy::Permission",
+            "policy::Policy",
+            "policy::RequiredPresence",
             "policy::Said",
             "policy::Severity",
             "policy::Standing",
+            "policy::Window",
         ],
     ),
     // A target like any other; it has clients because its hops call each other over HTTP.

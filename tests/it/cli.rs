@@ -14,6 +14,7 @@ mod misbehaving;
 mod outcomes;
 mod pipes;
 mod plans;
+mod policies;
 mod preflight;
 mod secrets;
 mod signals;

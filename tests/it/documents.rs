@@ -5,7 +5,7 @@
 //! What a reader sees is in `bad/NAME.snap`.
 
 mod abuse;
-mod agreement;
+pub(crate) mod agreement;
 mod secrets;
 mod sources;
 mod variables;

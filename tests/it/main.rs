@@ -14,6 +14,7 @@ mod judgement;
 mod localstack;
 mod persons;
 mod plans;
+mod policies;
 mod policy;
 mod project;
 mod prometheus;

@@ -4,9 +4,9 @@
 //! list by then, so that nothing is made of the rest. Files that a policy names are read by whoever
 //! asks for the policy.
 
-mod approval;
-mod calendar;
-mod environment;
+pub(super) mod approval;
+pub(super) mod calendar;
+pub(super) mod environment;
 mod lists;
 
 use std::collections::BTreeMap;

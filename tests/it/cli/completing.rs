@@ -34,6 +34,10 @@ async fn a_shell_is_offered_experiments_plans_and_runs() {
     place.write("readme.md", "kind: Experiment\n");
     std::fs::create_dir(place.path("more")).unwrap();
     place.write("more/second.yml", "kind: Experiment\n");
+    place.write(
+        "chaos-policy.yaml",
+        "# not a kind: Experiment\nkind: Policy\n",
+    );
     let plan = place.store().plans().unwrap()[0].to_string();
     let run = place.store().find_run("last").unwrap().id.to_string();
 
@@ -41,6 +45,10 @@ async fn a_shell_is_offered_experiments_plans_and_runs() {
         named(place, &["plan", ""]).await,
         ["more/", "stream-down.yaml"]
     );
+    for words in [&["policy", "check", ""][..], &["plan", "--policy", ""]] {
+        let offered = named(place, words).await;
+        assert_eq!(offered, ["chaos-policy.yaml", "more/"], "{words:?}");
+    }
     assert_eq!(named(place, &["plan", "more/"]).await, ["more/second.yml"]);
     assert_eq!(named(place, &["approve", ""]).await, [plan.as_str()]);
     assert_eq!(named(place, &["run", "p-"]).await, [plan.as_str()]);

@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 
 use super::{fixtures, source};
 
+/// Maps whose keys are the writer's own.
+pub(crate) const FREE: &[&str] = &["/labels", "/headers", "Chaos"];
+
 /// The document read by somebody else's parser, as an editor would.
-pub(super) fn as_json(source: &Source) -> Option<Value> {
+pub(crate) fn as_json(source: &Source) -> Option<Value> {
     let mut document: serde_yaml::Value = serde_yaml::from_str(&source.text).ok()?;
     document.apply_merge().ok()?;
     serde_json::to_value(document).ok()
@@ -46,22 +49,22 @@ fn the_schema_takes_what_loads_and_refuses_every_wrong_shape() {
 }
 
 /// The JSON pointers of everything in a document, but of nothing whose keys are the writer's own.
-pub(super) fn pointers(value: &Value, above: &str, found: &mut Vec<String>) {
-    let free = ["/labels", "/headers", "Chaos"];
+pub(crate) fn pointers(value: &Value, above: &str, free: &[&str], found: &mut Vec<String>) {
     if free.iter().any(|end| above.ends_with(end)) {
         return;
     }
     match value {
         Value::Object(map) => {
             for (key, below) in map {
+                let key = key.replace('~', "~0").replace('/', "~1");
                 found.push(format!("{above}/{key}"));
-                pointers(below, &format!("{above}/{key}"), found);
+                pointers(below, &format!("{above}/{key}"), free, found);
             }
         }
         Value::Array(items) => {
             for (index, below) in items.iter().enumerate() {
                 found.push(format!("{above}/{index}"));
-                pointers(below, &format!("{above}/{index}"), found);
+                pointers(below, &format!("{above}/{index}"), free, found);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -69,18 +72,19 @@ pub(super) fn pointers(value: &Value, above: &str, found: &mut Vec<String>) {
 }
 
 /// The document with the value at a pointer changed.
-pub(super) fn with(document: &Value, pointer: &str, value: Value) -> Value {
+pub(crate) fn with(document: &Value, pointer: &str, value: Value) -> Value {
     let mut changed = document.clone();
     *changed.pointer_mut(pointer).expect("a pointer into it") = value;
     changed
 }
 
-fn without(document: &Value, pointer: &str) -> Value {
+/// The document without what is at a pointer.
+pub(crate) fn without(document: &Value, pointer: &str) -> Value {
     let (above, key) = pointer.rsplit_once('/').expect("a pointer");
     let mut changed = document.clone();
     match changed.pointer_mut(above).expect("a pointer into it") {
         Value::Object(map) => {
-            map.remove(key);
+            map.remove(&key.replace("~1", "/").replace("~0", "~"));
         }
         Value::Array(items) => {
             items.remove(key.parse().expect("an index"));
@@ -99,7 +103,7 @@ fn whatever_is_changed_in_a_good_document_what_still_loads_is_still_valid() {
         let document = as_json(&source).expect("good YAML");
         assert!(loads(&document), "{name} as JSON");
         let mut all = Vec::new();
-        pointers(&document, "", &mut all);
+        pointers(&document, "", FREE, &mut all);
         assert!(all.len() > 30, "{name} has only {} parts", all.len());
         for pointer in &all {
             let shorter = without(&document, pointer);
@@ -132,7 +136,7 @@ fn both_refuse_a_key_without_a_value_and_a_key_that_does_not_exist() {
     for (name, source) in fixtures("good") {
         let document = as_json(&source).expect("good YAML");
         let mut all = Vec::new();
-        pointers(&document, "", &mut all);
+        pointers(&document, "", FREE, &mut all);
         for pointer in &all {
             let empty = with(&document, pointer, Value::Null);
             assert!(!loads(&empty), "{name} loads with null at {pointer}");
@@ -140,11 +144,10 @@ fn both_refuse_a_key_without_a_value_and_a_key_that_does_not_exist() {
                 !schema.is_valid(&empty),
                 "{name} is valid with null at {pointer}"
             );
-            let free = ["/labels", "/headers", "Chaos"];
             let Some(Value::Object(map)) = document.pointer(pointer) else {
                 continue;
             };
-            if free.iter().any(|end| pointer.ends_with(end)) {
+            if FREE.iter().any(|end| pointer.ends_with(end)) {
                 continue;
             }
             let mut larger = map.clone();

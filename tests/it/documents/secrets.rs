@@ -3,7 +3,7 @@
 use chaos_gameday::plan::{Source, Variables, load_experiment};
 use serde_json::{Value, json};
 
-use super::agreement::{as_json, pointers, with};
+use super::agreement::{FREE, as_json, pointers, with};
 use super::{fixtures, messages, rendered, small, source};
 
 /// The ends of the pointers at which a secret may stand.
@@ -15,7 +15,7 @@ fn a_secret_loads_where_it_is_hidden_and_nowhere_else() {
     for (name, source) in fixtures("good") {
         let document = as_json(&source).expect("good YAML");
         let mut all = Vec::new();
-        pointers(&document, "", &mut all);
+        pointers(&document, "", FREE, &mut all);
         for above in ["/metrics/prometheus/headers", "/metrics/scrape/headers"] {
             let names = document.pointer(above).and_then(Value::as_object);
             all.extend(

@@ -263,7 +263,7 @@ impl Case {
         let (printer, seen) = captured(terminal());
         let shown = match (denied, self.moment) {
             (true, Moment::Planning) => {
-                let failure = Failure::denied_at(&self.source(), &spans, &findings);
+                let failure = Failure::denied_at(&self.source(), &spans, &findings, Vec::new());
                 failure.expect("a denial").show(&printer);
                 seen.stderr()
             }
