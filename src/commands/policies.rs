@@ -6,17 +6,18 @@ use super::Desk;
 use crate::cli::{PolicyArgs, PolicyCommand, PolicyCommandArgs};
 use crate::error::Failure;
 use crate::exit::Exit;
-use crate::model::problem::{Problem, ProblemKind};
+use crate::plan::read_source;
 use crate::policy::{self, Policy};
 
 /// The policy that applies to a document in this folder.
 pub(super) fn applying(_desk: &Desk, args: &PolicyArgs, _near: &Path) -> Result<Policy, Failure> {
     match &args.policy {
         None => Ok(policy::built_in()),
-        Some(file) => Err(Failure::Problem(Problem::new(
-            ProblemKind::Invalid,
-            format!("{} cannot be read yet", file.display()),
-        ))),
+        Some(file) => {
+            let source = read_source(file)?;
+            let beside = |path: &str| read_source(&file.with_file_name(path)).map(|it| it.text);
+            Ok(policy::load_policy(&source, &beside)?)
+        }
     }
 }
 
