@@ -158,7 +158,7 @@ async fn nobody_walks_away_with_a_signature_that_does_not_count() {
     assert_eq!(code, Some(4), "{shown}");
     assert!(shown.contains("which is no allowed signer"), "{shown}");
     let (code, shown) = approve(&signed.key, vec![("PATH", "/nowhere".to_owned())]).await;
-    assert_eq!(code, Some(3), "{shown}");
+    assert_eq!(code, Some(3), "no program: {shown}");
     assert!(
         shown.contains("signing needs `ssh-keygen`, which is not found"),
         "{shown}"
