@@ -32,6 +32,7 @@ pub mod error;
 pub mod exit;
 pub mod faults;
 pub mod journal;
+pub mod kubernetes;
 pub mod metrics;
 pub mod model;
 pub mod plan;

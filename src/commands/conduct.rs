@@ -14,6 +14,7 @@ use crate::error::Failure;
 use crate::exit::Exit;
 use crate::faults::{self, FaultDriver};
 use crate::journal::{Header, Journal, RunFolder};
+use crate::kubernetes::lease::HeldLease;
 use crate::metrics::Sources;
 use crate::model::decision::Cause;
 use crate::model::ids::RunId;
@@ -66,6 +67,18 @@ pub(super) async fn conduct(
     planned: Planned,
     conduct: Conduct<'_>,
 ) -> Result<Conducted, Failure> {
+    let mut lease = locking::lease(desk, &planned.stored, conduct.clients).await?;
+    let conducted = under_lease(desk, planned, conduct, lease.as_mut()).await;
+    locking::release(desk, lease).await;
+    conducted
+}
+
+async fn under_lease(
+    desk: &Desk,
+    planned: Planned,
+    conduct: Conduct<'_>,
+    mut lease: Option<&mut HeldLease>,
+) -> Result<Conducted, Failure> {
     if conduct.args.undo_timeout < SHORTEST_UNDO {
         return Err(Failure::Problem(
             Problem::new(
@@ -85,6 +98,10 @@ pub(super) async fn conduct(
     let own = conduct.sandbox.as_ref().map(planning::own);
     let admitted = admission::admit(desk, &store, planned, &conduct, own.as_ref())?;
     preflight::preflight(desk, admitted.plan(), conduct.clients).await?;
+    // Whoever was asked may have thought for hours.
+    lease
+        .as_ref()
+        .map_or(Ok(()), |lease| lease.still_counts())?;
     let clock = Clock::start();
     let run = new_run_id(clock);
     let drivers = drivers(admitted.plan(), conduct.clients)?;
@@ -113,6 +130,7 @@ pub(super) async fn conduct(
             terminal,
         }),
         clock,
+        lock: lease.as_mut().and_then(|lease| lease.news()),
     };
     let replay_of = admitted.plan().replay_of.clone();
     let runner = Runner::new(admitted, run.clone(), desk.settings.person.clone(), kit);

@@ -1,10 +1,9 @@
 //! `chaos plan`: see exactly what an experiment would do.
 
 use super::Desk;
-use super::planning::{self, Draft, Look};
+use super::planning::{self, Draft, Look, Named};
 use super::policies;
 use crate::cli::{PlanArgs, PlanForm};
-use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::plan::Variables;
@@ -17,7 +16,7 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
         &args.variables.flags,
         &args.variables.files,
     )?;
-    let clients = Clients::new()?;
+    let clients = planning::clients(desk, &args.cluster)?;
     let draft = Draft {
         source: &source,
         policy: policies::applying(desk, &args.policy, &args.file)?,
@@ -25,6 +24,7 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
         sandbox: None,
         replay_of: None,
         look: Look::asked(&args.rehearsal),
+        cluster: Named::typed(&args.cluster),
     };
     let planned = planning::make(desk, &clients, draft).await?;
     desk.store()?

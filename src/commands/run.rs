@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::Desk;
 use super::conduct::{self, Conduct};
-use super::planning::{self, Draft, Look, Planned};
+use super::planning::{self, Draft, Look, Named, Planned};
 use super::policies;
 use super::replay;
-use crate::cli::{App, ConductArgs, Form, OwnSandboxArgs, PolicyArgs, RunArgs, VariableArgs};
+use crate::cli::{App, ConductArgs, Form, OwnSandboxArgs, RunArgs, VariableArgs};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
@@ -22,11 +22,11 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(plan) = &named {
         refuse_changes(plan, args)?;
     }
-    let clients = Clients::new()?;
+    let clients = planning::clients(desk, &args.cluster)?;
     let sandbox = own_sandbox(&args.sandbox).await?;
     let own = sandbox.as_ref().map(planning::own);
     let planned = match named {
-        Some(plan) => approved(desk, &clients, &plan, &args.policy).await?,
+        Some(plan) => approved(desk, &clients, &plan, args).await?,
         None => {
             let source = planning::experiment(Path::new(&args.what))?;
             let variables = planning::variables(
@@ -41,6 +41,7 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
                 sandbox: own.as_ref(),
                 replay_of: None,
                 look: Look::asked(&args.rehearsal),
+                cluster: Named::typed(&args.cluster),
             };
             let planned = planning::make(desk, &clients, draft).await?;
             present(desk, &planned, &args.conduct)?;
@@ -103,18 +104,19 @@ async fn approved(
     desk: &Desk,
     clients: &Clients,
     plan: &PlanId,
-    policy: &PolicyArgs,
+    args: &RunArgs,
 ) -> Result<Planned, Failure> {
     let (_, text) = desk.store()?.load_plan(plan.as_str())?;
     let stored = StoredPlan::from_text(&text)?;
     let source = stored.plan.source.source();
     let draft = Draft {
         source: &source,
-        policy: policies::applying(desk, policy, Path::new(&source.name))?,
+        policy: policies::applying(desk, &args.policy, Path::new(&source.name))?,
         variables: Variables::recorded(&stored.plan.variables),
         sandbox: None,
         replay_of: stored.plan.replay_of.clone(),
         look: Look::Nowhere,
+        cluster: Named::typed_or_planned(&args.cluster, &stored.plan),
     };
     warn_if_edited(desk, &source);
     let now = planning::make(desk, clients, draft).await?;

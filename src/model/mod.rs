@@ -12,6 +12,7 @@ pub mod history;
 pub mod ids;
 pub mod judgement;
 pub mod localstack;
+pub mod lock;
 pub mod outcome;
 pub mod pattern;
 pub mod phase;

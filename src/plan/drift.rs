@@ -67,6 +67,8 @@ pub fn differences(planned: &Plan, found: &Plan) -> Vec<Difference> {
     );
     let policy = |plan: &Plan| serde_json::to_value(&plan.policy).unwrap_or_default();
     compare("policy", &policy(planned), &policy(found), &mut all);
+    let cluster = |plan: &Plan| serde_json::to_value(&plan.cluster).unwrap_or_default();
+    compare("cluster", &cluster(planned), &cluster(found), &mut all);
     for (index, pair) in planned.steps.iter().zip(&found.steps).enumerate() {
         for mut difference in between_prepared(&pair.0.prepared, &pair.1.prepared) {
             difference.path = format!("steps[{index}].{}", difference.path);

@@ -10,6 +10,7 @@ mod engine;
 mod examples;
 mod journal;
 mod judgement;
+mod kubernetes;
 mod localstack;
 mod persons;
 mod plans;
