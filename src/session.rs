@@ -58,7 +58,7 @@ pub struct Stage {
     pub keyboard: Option<Keyboard>,
     /// The run's clock.
     pub clock: Clock,
-    /// What becomes of the lock that the run holds; `None`: of those that it holds, nothing can.
+    /// What becomes of the lock that the run holds; `None`: it holds none that can be lost.
     pub lock: Option<UnboundedReceiver<LockNews>>,
 }
 

@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use chaos_gameday::clients::{Clients, KubeconfigFiles};
 use chaos_gameday::model::problem::{Problem, ProblemKind};
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use crate::cli::experiment;
 use crate::support::kubernetes::kubeconfig;
+use crate::support::process::{Place, Running};
 
 struct Folder {
     folder: tempfile::TempDir,
@@ -267,4 +270,64 @@ async fn a_plugin_that_fails_is_told_with_its_last_words_and_without_its_environ
         assert!(told.contains(words), "{told}");
         assert!(!told.contains("hunter2"), "{told}");
     }
+}
+
+/// What a plan says of a cluster that can be reached through a proxy only, and what the proxy heard.
+async fn through_a_proxy(server: &str, environment: &[(&str, &str)]) -> (String, String) {
+    let proxy = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", proxy.local_addr().unwrap());
+    let heard = tokio::spawn(async move {
+        let (mut stream, _) = proxy.accept().await.unwrap();
+        let mut bytes = vec![0; 1024];
+        let count = stream.read(&mut bytes).await.unwrap();
+        let refusal = b"HTTP/1.1 502 Bad Gateway\r\n\r\n";
+        stream.write_all(refusal).await.unwrap();
+        String::from_utf8_lossy(&bytes[..count])
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    });
+    let place = Place::new();
+    let text = experiment(
+        "http://127.0.0.1:9",
+        "http://127.0.0.1:9",
+        "{service: kinesis}",
+    );
+    place.write(
+        "game.yaml",
+        &text.replacen("on:\n", "on:\n  kubernetes: {}\n", 1),
+    );
+    let file = kubeconfig(
+        "kind-test",
+        Some("shop"),
+        &json!({"server": server}),
+        &json!({}),
+    );
+    place.write("kubeconfig", &file);
+    let mut command = place.command(&["plan", "game.yaml", "--kubeconfig", "kubeconfig"]);
+    command
+        .env("HTTPS_PROXY", &url)
+        .envs(environment.iter().copied());
+    let ended = Running::of(command).ended().await.exits(3);
+    let heard = if heard.is_finished() {
+        heard.await.unwrap()
+    } else {
+        heard.abort();
+        "nothing".to_owned()
+    };
+    (ended.stderr, heard)
+}
+
+#[tokio::test]
+async fn a_proxy_of_the_environment_is_used_unless_the_server_is_exempt_or_on_this_machine() {
+    let far = "https://api.cluster.invalid:6443";
+    let (said, heard) = through_a_proxy(far, &[]).await;
+    assert_eq!(heard, "CONNECT api.cluster.invalid:6443 HTTP/1.1", "{said}");
+    let (said, heard) = through_a_proxy(far, &[("NO_PROXY", ".cluster.invalid")]).await;
+    assert_eq!(heard, "nothing", "{said}");
+    assert!(said.contains("does not answer"), "{said}");
+    let (said, heard) = through_a_proxy("https://127.0.0.1:9", &[]).await;
+    assert_eq!(heard, "nothing", "{said}");
+    assert!(said.contains("nothing listens there"), "{said}");
 }
