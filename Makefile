@@ -6,16 +6,20 @@ CHAOS = $(CARGO) run --locked --quiet --bin chaos --
 BIN_DIR = $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench install man completions docs schema
+.PHONY: help demo test e2e-kube lint bench install man completions docs schema
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: ## Run one game day on the sandbox, end to end, in under 90 seconds
 	@scripts/demo
 
 test: ## Run every test
 	$(CARGO) test --locked
+
+e2e-kube: ## Run the tests that need a Kubernetes control plane (builds one with Go the first time)
+	@folder=$$(scripts/kube-binaries) && \
+	  KUBE_BIN_DIR="$$folder" CHAOS_REQUIRE_E2E=1 $(CARGO) test --locked --test it -- kubernetes::
 
 lint: ## Check format, lints, licences, shell scripts and who imports whom
 	$(CARGO) fmt --check

@@ -10,6 +10,7 @@ mod approving;
 pub use approving::{AllowedException, ApproveArgs, PolicyArgs, PolicyCommand, PolicyCommandArgs};
 
 use crate::completing;
+use crate::model::ids::Name;
 use crate::model::units::Span;
 use crate::view::Speed;
 
@@ -124,6 +125,20 @@ pub struct VariableArgs {
     pub files: Vec<PathBuf>,
 }
 
+/// Which cluster, where the document leaves it open or is overruled.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ClusterArgs {
+    /// Kubeconfig that clusters are found in [default: $KUBECONFIG, which may list several, else ~/.kube/config]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig, instead of the document's [default: the current one]
+    #[arg(long, value_name = "CONTEXT")]
+    pub context: Option<String>,
+    /// Namespace, instead of the document's [default: the context's]
+    #[arg(short, long, value_name = "NAMESPACE")]
+    pub namespace: Option<Name>,
+}
+
 /// How far back SLOs are looked at while a plan is made.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RehearsalArgs {
@@ -225,6 +240,9 @@ pub struct PlanArgs {
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub rehearsal: RehearsalArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub cluster: ClusterArgs,
     /// Write the locked plan into this file too, to take it elsewhere; never overwritten
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
@@ -283,6 +301,9 @@ pub struct RunArgs {
     pub rehearsal: RehearsalArgs,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub cluster: ClusterArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub sandbox: OwnSandboxArgs,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
@@ -310,7 +331,7 @@ pub struct ReplayArgs {
     #[arg(add = ArgValueCompleter::new(completing::runs))]
     pub run: String,
     /// Play the recording through the live view; nothing is touched
-    #[arg(long, conflicts_with_all = ["sandbox", "flags", "files", "rehearse"])]
+    #[arg(long, conflicts_with_all = ["sandbox", "flags", "files", "rehearse", "kubeconfig", "context", "namespace"])]
     pub view: bool,
     /// How fast to play it: 0.5, 10, max
     #[arg(long, value_name = "TIMES", default_value = "1", requires = "view")]
@@ -324,6 +345,9 @@ pub struct ReplayArgs {
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub rehearsal: RehearsalArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub cluster: ClusterArgs,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become help text")]
     pub sandbox: OwnSandboxArgs,

@@ -1,15 +1,25 @@
-//! HTTP clients, made once from plain values.
+//! HTTP clients and those of Kubernetes, made once from plain values.
 
+mod context;
+mod kubeconfig;
+mod unanswered;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use reqwest::RequestBuilder;
 use reqwest::header::{AGE, DATE};
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::skew::ToldTime;
 use crate::model::units::Span;
+
+pub use context::KubeContext;
+pub use kubeconfig::KubeconfigFiles;
 
 /// How long a connection may take to stand.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -19,6 +29,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Clients {
     proxied: reqwest::Client,
     direct: reqwest::Client,
+    kubeconfig: Arc<KubeconfigFiles>,
+    /// Those in use, by the name that was asked for: credentials are fetched once.
+    contexts: Arc<Mutex<BTreeMap<Option<String>, KubeContext>>>,
 }
 
 /// Whether a URL names this machine by its very host: `localhost`, `*.localhost`, a loopback
@@ -33,6 +46,18 @@ pub fn is_loopback(url: &str) -> bool {
     }
 }
 
+/// Likely enough to be what somebody meant.
+const ALIKE: f64 = 0.8;
+
+/// The name that somebody probably meant.
+pub(crate) fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let alike = names.map(|name| (strsim::jaro_winkler(wanted, name), name));
+    alike
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(_, name)| name)
+}
+
 impl Clients {
     /// Makes the clients; no connection is opened yet.
     ///
@@ -45,7 +70,39 @@ impl Clients {
         Ok(Self {
             proxied: control(builder())?,
             direct: control(builder().no_proxy())?,
+            kubeconfig: Arc::default(),
+            contexts: Arc::default(),
         })
+    }
+
+    /// The same clients, which find clusters by these kubeconfigs.
+    #[must_use]
+    pub fn with_kubeconfig(self, files: KubeconfigFiles) -> Self {
+        Self {
+            kubeconfig: Arc::new(files),
+            contexts: Arc::default(),
+            ..self
+        }
+    }
+
+    /// The client of a context; `None`: the current one, or, where there is no kubeconfig, the cluster
+    /// that this process runs in. No connection is opened yet, but credentials are fetched.
+    ///
+    /// # Errors
+    /// A kubeconfig cannot be read, has no such context, or says something that cannot be used; a
+    /// credential plugin failed.
+    pub async fn kubernetes(&self, context: Option<&str>) -> Result<KubeContext, Problem> {
+        let mut contexts = self.contexts.lock().await;
+        let asked = context.map(str::to_owned);
+        if let Some(known) = contexts.get(&asked) {
+            return Ok(known.clone());
+        }
+        install_crypto();
+        let chosen = kubeconfig::choose(&self.kubeconfig, context).await?;
+        let made = context::connect(chosen).await?;
+        contexts.insert(made.name().map(str::to_owned), made.clone());
+        contexts.insert(asked, made.clone());
+        Ok(made)
     }
 
     /// The HTTP client for this URL; as `builder_for`.
@@ -98,9 +155,14 @@ pub(crate) fn cannot_be_made(why: reqwest::Error) -> Problem {
     .hint("check SSL_CERT_FILE and the proxy variables")
 }
 
-fn builder() -> reqwest::ClientBuilder {
+/// One provider of cryptography for everybody.
+fn install_crypto() {
     // A second installation reports an error that means "there is one already": all we need.
     let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    install_crypto();
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("chaos-gameday/", env!("CARGO_PKG_VERSION")))

@@ -6,7 +6,8 @@
 //! | layer | what it is |
 //! |---|---|
 //! | [`model`] | the words of the domain: pure data and pure functions |
-//! | [`clients`] | HTTP clients, made once |
+//! | [`clients`] | HTTP clients and those of Kubernetes, made once |
+//! | [`kubernetes`] | who a cluster is, and the lock of its namespaces |
 //! | [`faults`], [`metrics`] | platforms that faults go in through, sources that SLOs are read from |
 //! | [`plan`] | documents: load, resolve, digest |
 //! | [`policy`] | rules, and the only way to an `AdmittedPlan` |
@@ -32,6 +33,7 @@ pub mod error;
 pub mod exit;
 pub mod faults;
 pub mod journal;
+pub mod kubernetes;
 pub mod metrics;
 pub mod model;
 pub mod plan;

@@ -13,12 +13,14 @@ use std::time::Duration;
 
 use nix::sys::signal::{SigSet, Signal};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
 use crate::faults::FaultDriver;
 use crate::journal::Journal;
 use crate::model::decision::Cause;
 use crate::model::event::Record;
+use crate::model::lock::LockNews;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::state::RunState;
 use crate::run::{Clock, Input, Operator, Runner, Settlement, Sink, Timing, operator, rescue};
@@ -56,6 +58,8 @@ pub struct Stage {
     pub keyboard: Option<Keyboard>,
     /// The run's clock.
     pub clock: Clock,
+    /// What becomes of the lock that the run holds; `None`: it holds none that can be lost.
+    pub lock: Option<UnboundedReceiver<LockNews>>,
 }
 
 /// A run that ended.
@@ -88,7 +92,8 @@ pub async fn execute(
     stage: Stage,
 ) -> Result<Executed, Problem> {
     let (own, inputs) = operator();
-    let listening = listen_to_signals(&own)?;
+    let mut listening = listen_to_signals(&own)?;
+    listening.extend(stage.lock.map(|news| hand_on(&own, news)));
     // What is known so far, also for whoever has to undo when the engine died and the journal is gone.
     let board = Arc::new(Board::default());
     let (views, shown) = showing::on_a_thread(stage.view, stage.clock, &board)?;
@@ -139,6 +144,18 @@ async fn undo_for_the_dead(
         evidence: None,
         state,
     }
+}
+
+/// What becomes of the lock is one more thing that reaches the run from outside.
+fn hand_on(operator: &Operator, mut news: UnboundedReceiver<LockNews>) -> JoinHandle<()> {
+    let operator = operator.clone();
+    tokio::spawn(async move {
+        while let Some(heard) = news.recv().await {
+            if operator.send(Input::Lock(heard)).is_err() {
+                return;
+            }
+        }
+    })
 }
 
 /// Waits for the first signal that would kill the process.

@@ -75,6 +75,8 @@ pub struct Settings {
     pub signing_key: Option<PathBuf>,
     /// What `${secret:NAME}` stands for.
     pub secrets: Secrets,
+    /// Kubeconfigs, those that are not there included; of two that say the same the first counts.
+    pub kubeconfigs: Vec<PathBuf>,
 }
 
 impl Settings {
@@ -88,6 +90,7 @@ impl Settings {
             home: variable("HOME").map(PathBuf::from),
             signing_key: variable("CHAOS_SIGNING_KEY").map(PathBuf::from),
             secrets: secrets(),
+            kubeconfigs: kubeconfigs(),
         }
     }
 }
@@ -162,6 +165,18 @@ fn lock_dir() -> Setting<PathBuf> {
         value: PathBuf::from(format!("/tmp/chaos-{user}/locks")),
         origin: Origin::Default,
     }
+}
+
+/// `KUBECONFIG`, a list like `PATH`, or the one place that kubectl looks at without it.
+fn kubeconfigs() -> Vec<PathBuf> {
+    if let Some(list) = variable("KUBECONFIG") {
+        let paths = std::env::split_paths(&list);
+        return paths.filter(|path| !path.as_os_str().is_empty()).collect();
+    }
+    let home = variable("HOME").map(PathBuf::from);
+    home.map(|home| home.join(".kube/config"))
+        .into_iter()
+        .collect()
 }
 
 fn environment() -> Environment {

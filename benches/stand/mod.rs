@@ -174,6 +174,7 @@ pub async fn run(
         view,
         clock,
         keyboard: None,
+        lock: None,
     };
     let runner = Runner::new(admitted, run_id()?, person(), kit);
     Ok(session::execute(runner, drivers, Timing::default(), stage).await?)

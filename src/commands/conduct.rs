@@ -18,6 +18,7 @@ use crate::error::Failure;
 use crate::exit::Exit;
 use crate::faults::{self, FaultDriver};
 use crate::journal::{Header, Journal, RunFolder, Store};
+use crate::kubernetes::lease::HeldLease;
 use crate::metrics::Sources;
 use crate::model::decision::Cause;
 use crate::model::ids::RunId;
@@ -74,6 +75,19 @@ pub(super) async fn conduct(
     conduct: Conduct<'_>,
 ) -> Result<Conducted, Failure> {
     refuse_short_undo(conduct.args)?;
+    let mut lease = None;
+    let conducted = under_lease(desk, planned, conduct, &mut lease).await;
+    locking::release(desk, lease).await;
+    conducted
+}
+
+/// The same; whatever becomes of it, the Lease that it took is left to be given back.
+async fn under_lease(
+    desk: &Desk,
+    planned: Planned,
+    conduct: Conduct<'_>,
+    lease: &mut Option<HeldLease>,
+) -> Result<Conducted, Failure> {
     let store = desk.store()?;
     let text = planned.stored.to_text()?;
     let Cleared {
@@ -81,7 +95,7 @@ pub(super) async fn conduct(
         drivers,
         mut locked,
         warnings,
-    } = clear(desk, &store, planned, &conduct).await?;
+    } = clear(desk, &store, planned, &conduct, lease).await?;
     let clock = Clock::start();
     let run = new_run_id(clock);
     locked.begin(&run);
@@ -111,6 +125,7 @@ pub(super) async fn conduct(
             terminal,
         }),
         clock,
+        lock: lease.as_mut().and_then(|lease| lease.news()),
     };
     let replay_of = admitted.plan().replay_of.clone();
     let runner = Runner::new(admitted, run.clone(), desk.settings.person.clone(), kit);
@@ -147,6 +162,7 @@ async fn clear(
     store: &Store,
     planned: Planned,
     conduct: &Conduct<'_>,
+    lease: &mut Option<HeldLease>,
 ) -> Result<Cleared, Failure> {
     let own = conduct.sandbox.as_ref().map(planning::own);
     if !desk.printer.has_person() {
@@ -157,6 +173,7 @@ async fn clear(
     let plan = &planned.stored.plan;
     let warnings = preflight::preflight(desk, store, plan, conduct.clients).await?;
     let locked = locking::lock(desk, store, &planned.stored)?;
+    *lease = locking::lease(desk, &planned.stored, conduct.clients).await?;
     let drivers = drivers(plan, conduct.clients)?;
     let asking = new_run_id(Clock::start());
     looking::look(store, plan, &drivers, &asking).await?;
@@ -166,6 +183,9 @@ async fn clear(
         looking::look(store, admitted.plan(), &drivers, &asking).await?;
     }
     locked.check()?;
+    lease
+        .as_ref()
+        .map_or(Ok(()), |lease| lease.still_counts())?;
     Ok(Cleared {
         admitted,
         drivers,

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Desk;
+use crate::clients::Clients;
 use crate::error::Failure;
 use crate::journal::{Attempt, Held, Lock, Locks, Store};
+use crate::kubernetes::lease::{self, HeldLease, LeaseTiming};
 use crate::model::holder::Holder;
 use crate::model::ids::RunId;
 use crate::model::problem::{Problem, ProblemKind};
@@ -107,5 +109,36 @@ impl Locked {
         for lock in &self.locks {
             lock.tell(&self.holder);
         }
+    }
+}
+
+/// No other run begins in the namespace that the plan names, from whatever machine. `None`: it names
+/// no cluster.
+pub(super) async fn lease(
+    desk: &Desk,
+    stored: &StoredPlan,
+    clients: &Clients,
+) -> Result<Option<HeldLease>, Failure> {
+    let Some(cluster) = &stored.plan.cluster else {
+        return Ok(None);
+    };
+    let holder = lease::Holder::new(&desk.settings.person, &stored.id);
+    let held = lease::take(clients, cluster, &holder, LeaseTiming::default()).await?;
+    desk.printer.detail(&format!(
+        "namespace {} is locked by its Lease {}",
+        cluster.namespace,
+        lease::NAME
+    ));
+    Ok(Some(held))
+}
+
+/// Gives it back. That it cannot be is no word on the run.
+pub(super) async fn release(desk: &Desk, held: Option<HeldLease>) {
+    let Some(held) = held else { return };
+    if let Err(problem) = held.release().await {
+        let hint = problem
+            .hint
+            .map_or(String::new(), |hint| format!("; {hint}"));
+        desk.printer.warn(&format!("{}{hint}", problem.message));
     }
 }

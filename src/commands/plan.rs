@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use super::Desk;
-use super::planning::{self, Draft, Look};
+use super::planning::{self, Draft, Look, Named};
 use super::{new_file, plans, policies, preflight};
 use crate::cli::{PlanArgs, PlanForm};
-use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::model::problem::{Problem, ProblemKind};
@@ -26,7 +25,7 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
         &args.variables.flags,
         &args.variables.files,
     )?;
-    let clients = Clients::new()?;
+    let clients = planning::clients(desk, &args.cluster)?;
     let draft = Draft {
         source: &source,
         policy: policies::applying(desk, &args.policy, &args.file)?,
@@ -34,6 +33,7 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
         sandbox: None,
         replay_of: None,
         look: Look::asked(&args.rehearsal),
+        cluster: Named::typed(&args.cluster),
     };
     let planned = planning::make(desk, &clients, draft).await?;
     let text = planned.stored.to_text()?;

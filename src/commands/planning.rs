@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Desk;
-use crate::cli::RehearsalArgs;
-use crate::clients::Clients;
+use crate::cli::{ClusterArgs, RehearsalArgs};
+use crate::clients::{Clients, KubeconfigFiles};
 use crate::error::Failure;
 use crate::metrics::{SourceSetup, Sources, WallClock};
 use crate::model::history::{History, Subject};
@@ -101,6 +101,62 @@ pub(super) struct Draft<'a> {
     pub(super) sandbox: Option<&'a OwnSandbox>,
     pub(super) replay_of: Option<RunId>,
     pub(super) look: Look,
+    pub(super) cluster: Named,
+}
+
+/// Context and namespace that were named outside of the document, and count instead of its own.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Named {
+    pub(super) context: Option<String>,
+    pub(super) namespace: Option<String>,
+}
+
+impl Named {
+    /// What was typed.
+    pub(super) fn typed(args: &ClusterArgs) -> Self {
+        Self {
+            context: args.context.clone(),
+            namespace: args.namespace.clone().map(String::from),
+        }
+    }
+
+    /// What was typed, else what a plan was made with.
+    pub(super) fn typed_or_planned(args: &ClusterArgs, plan: &Plan) -> Self {
+        let typed = Self::typed(args);
+        let planned = plan.experiment.on.kubernetes.clone();
+        let (context, namespace) = planned.map_or((None, None), |on| (on.context, on.namespace));
+        Self {
+            context: typed.context.or(context),
+            namespace: typed.namespace.or(namespace),
+        }
+    }
+
+    /// Writes it into an experiment, so that the plan has it.
+    fn write(self, experiment: &mut Experiment) -> Result<(), Problem> {
+        let Self { context, namespace } = self;
+        match (&mut experiment.on.kubernetes, &context, &namespace) {
+            (None, None, None) => Ok(()),
+            (None, _, _) => Err(Problem::new(
+                ProblemKind::Invalid,
+                "the experiment names no cluster, so there is nothing that --context or --namespace could choose",
+            )
+            .hint("add `on: {kubernetes: {}}` to it, or leave the flags out")),
+            (Some(on), _, _) => {
+                on.context = context.or(on.context.take());
+                on.namespace = namespace.or(on.namespace.take());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The clients of a command that may reach a cluster.
+pub(super) fn clients(desk: &Desk, args: &ClusterArgs) -> Result<Clients, Problem> {
+    let files = match &args.kubeconfig {
+        Some(file) => KubeconfigFiles::exactly(file.clone()),
+        None => KubeconfigFiles::any_of(desk.settings.kubeconfigs.clone()),
+    };
+    Ok(Clients::new()?.with_kubeconfig(files))
 }
 
 /// Loads, resolves, rehearses and judges; writes nothing anywhere.
@@ -130,10 +186,11 @@ pub(super) async fn make(
         replay_of: draft.replay_of.clone(),
     };
     let Loaded {
-        experiment,
+        mut experiment,
         used,
         spans,
     } = loaded;
+    draft.cluster.clone().write(&mut experiment)?;
     let unresolved = plan::draft(experiment, source, used, with);
     // What the document alone forbids is forbidden before anybody is asked anything.
     admissible(&unresolved, &facts, &draft, &spans)?;

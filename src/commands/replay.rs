@@ -2,11 +2,10 @@
 
 use super::Desk;
 use super::conduct::{self, Conduct, Conducted};
-use super::planning::{self, Draft, Look};
+use super::planning::{self, Draft, Look, Named};
 use super::policies;
 use super::{report, run};
 use crate::cli::{Form, ReplayArgs};
-use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::journal::{self, RunEntry};
@@ -24,7 +23,7 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
     let before = report::of(&entry)?;
     let stored = StoredPlan::from_text(&entry.plan_text()?)?;
     needs_a_sandbox(&stored, args)?;
-    let clients = Clients::new()?;
+    let clients = planning::clients(desk, &args.cluster)?;
     let sandbox = run::own_sandbox(&args.sandbox).await?;
     let own = sandbox.as_ref().map(planning::own);
     let source = stored.plan.source.source();
@@ -41,6 +40,7 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
         sandbox: own.as_ref(),
         replay_of: Some(entry.id.clone()),
         look: Look::asked(&args.rehearsal),
+        cluster: Named::typed_or_planned(&args.cluster, &stored.plan),
     };
     let planned = planning::make(desk, &clients, draft).await?;
     shown::talk_differences(

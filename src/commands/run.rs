@@ -5,11 +5,11 @@ use std::path::Path;
 use super::Desk;
 use super::approvals;
 use super::conduct::{self, Conduct};
-use super::planning::{self, Draft, Look, Planned};
+use super::planning::{self, Draft, Look, Named, Planned};
 use super::plans::{self, Found};
 use super::policies;
 use super::replay;
-use crate::cli::{App, ConductArgs, Form, OwnSandboxArgs, PolicyArgs, RunArgs, VariableArgs};
+use crate::cli::{App, ConductArgs, Form, OwnSandboxArgs, RunArgs, VariableArgs};
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
@@ -27,11 +27,11 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
     }
     let id = named.as_ref().map(|found| &found.stored.id);
     approvals::bring_in(desk, &args.approvals, id)?;
-    let clients = Clients::new()?;
+    let clients = planning::clients(desk, &args.cluster)?;
     let sandbox = own_sandbox(&args.sandbox).await?;
     let own = sandbox.as_ref().map(planning::own);
     let planned = match named {
-        Some(found) => approved(desk, &clients, found, &args.policy).await?,
+        Some(found) => approved(desk, &clients, found, args).await?,
         None => {
             let source = planning::experiment(Path::new(&args.what))?;
             let variables = planning::variables(
@@ -46,6 +46,7 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
                 sandbox: own.as_ref(),
                 replay_of: None,
                 look: Look::asked(&args.rehearsal),
+                cluster: Named::typed(&args.cluster),
             };
             let planned = planning::make(desk, &clients, draft).await?;
             present(desk, &planned, &args.conduct)?;
@@ -103,11 +104,11 @@ async fn approved(
     desk: &Desk,
     clients: &Clients,
     found: Found,
-    policy: &PolicyArgs,
+    args: &RunArgs,
 ) -> Result<Planned, Failure> {
     let Found { stored, file, .. } = found;
     let source = stored.plan.source.source();
-    let policy = policies::of_plan(desk, policy, &stored.plan, file.as_deref())?;
+    let policy = policies::of_plan(desk, &args.policy, &stored.plan, file.as_deref())?;
     made_under(&stored, &policy)?;
     let draft = Draft {
         source: &source,
@@ -116,6 +117,7 @@ async fn approved(
         sandbox: None,
         replay_of: stored.plan.replay_of.clone(),
         look: Look::Nowhere,
+        cluster: Named::typed_or_planned(&args.cluster, &stored.plan),
     };
     warn_if_edited(desk, &source);
     let now = planning::make(desk, clients, draft).await?;

@@ -69,6 +69,11 @@ pub enum Cause {
         /// What was seen.
         why: String,
     },
+    /// The lock that kept other runs off the targets was lost, so what is measured may be theirs.
+    LockLost {
+        /// How.
+        why: String,
+    },
     /// A person or a signal.
     Aborted {
         /// Who or what: `Ctrl-C`, `SIGTERM`, a name.
@@ -107,6 +112,7 @@ impl Cause {
             | Self::Unconfirmed { .. }
             | Self::FaultLost { .. }
             | Self::Restarted { .. }
+            | Self::LockLost { .. }
             | Self::EvidenceLost { .. }
             | Self::Bug { .. } => Outcome::Inconclusive,
             Self::UndoUnproven { .. } => Outcome::Stuck,
@@ -130,6 +136,7 @@ impl Cause {
             | Self::Unconfirmed { .. }
             | Self::FaultLost { .. }
             | Self::Restarted { .. }
+            | Self::LockLost { .. }
             | Self::Aborted { .. }
             | Self::UndoUnproven { .. } => self.outcome().code(),
         }
@@ -169,6 +176,7 @@ impl Cause {
             }
             Self::FaultLost { why } => format!("the fault went away by no act of ours: {why}"),
             Self::Restarted { why } => format!("the platform restarted under the run: {why}"),
+            Self::LockLost { why } => format!("the run lock was lost: {why}"),
             Self::Aborted { by } => format!("aborted by {by}"),
             Self::UndoUnproven { remaining } => {
                 format!(

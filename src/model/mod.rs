@@ -13,6 +13,7 @@ pub mod holder;
 pub mod ids;
 pub mod judgement;
 pub mod localstack;
+pub mod lock;
 pub mod outcome;
 pub mod pattern;
 pub mod phase;

@@ -69,6 +69,8 @@ pub fn differences(planned: &Plan, found: &Plan) -> Vec<Difference> {
         let policy = |plan: &Plan| serde_json::json!({"name": plan.policy.name, "digest": plan.policy.digest});
         compare("policy", &policy(planned), &policy(found), &mut all);
     }
+    let cluster = |plan: &Plan| serde_json::to_value(&plan.cluster).unwrap_or_default();
+    compare("cluster", &cluster(planned), &cluster(found), &mut all);
     for (index, pair) in planned.steps.iter().zip(&found.steps).enumerate() {
         for mut difference in between_prepared(&pair.0.prepared, &pair.1.prepared) {
             difference.path = format!("steps[{index}].{}", difference.path);

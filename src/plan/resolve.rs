@@ -11,6 +11,7 @@ use super::source::Source;
 use super::variables::UsedVariable;
 use crate::clients::Clients;
 use crate::faults::{self, Owner, Prepared};
+use crate::kubernetes::identify;
 use crate::model::approval::Person;
 use crate::model::brief::{Brief, StepBrief};
 use crate::model::cluster::Cluster;
@@ -152,14 +153,26 @@ pub fn draft(
     }
 }
 
-/// Resolves every step; nothing is written to the world.
+/// Resolves every step, and asks the cluster that is named who it is; nothing is written to the world.
 ///
 /// # Errors
-/// The first step that the world says no to, named.
+/// The cluster, or the first step that the world says no to, named.
 pub async fn resolve(draft: Plan, clients: &Clients) -> Result<Plan, Problem> {
-    let mut steps = Vec::with_capacity(draft.experiment.steps.len());
-    for step in &draft.experiment.steps {
-        let driver = faults::driver_for(&step.fault, clients).map_err(|why| at(&step.name, why))?;
+    let planned = &draft.experiment.steps;
+    // What cannot be driven at all is said before anybody is asked.
+    let mut drivers = Vec::with_capacity(planned.len());
+    for step in planned {
+        drivers.push(faults::driver_for(&step.fault, clients).map_err(|why| at(&step.name, why))?);
+    }
+    let cluster = match &draft.experiment.on.kubernetes {
+        None => None,
+        Some(named) => {
+            let (context, namespace) = (named.context.as_deref(), named.namespace.as_deref());
+            Some(identify(clients, context, namespace).await?)
+        }
+    };
+    let mut steps = Vec::with_capacity(planned.len());
+    for (step, driver) in planned.iter().zip(drivers) {
         let prepared = driver
             .prepare(&step.fault, &Owner::Plan)
             .await
@@ -169,7 +182,11 @@ pub async fn resolve(draft: Plan, clients: &Clients) -> Result<Plan, Problem> {
             prepared,
         });
     }
-    Ok(Plan { steps, ..draft })
+    Ok(Plan {
+        steps,
+        cluster,
+        ..draft
+    })
 }
 
 fn at(step: &str, mut problem: Problem) -> Problem {

@@ -12,6 +12,7 @@ use super::input::{Input, ReadingTimes};
 use super::watch::{Judged, Times};
 use crate::model::decision::Cause;
 use crate::model::event::Event;
+use crate::model::lock::LockNews;
 use crate::model::phase::{Phase, Trigger};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::remark::Pause;
@@ -161,6 +162,8 @@ impl Engine {
             Input::Warning(message) => self.record(Event::Warned {
                 message: message.to_owned(),
             }),
+            Input::Lock(LockNews::Warned { message }) => self.record(Event::Warned { message }),
+            Input::Lock(LockNews::Lost { why }) => self.end(Cause::LockLost { why }),
             Input::Note { text, by } => self.record(Event::Noted { text, by: Some(by) }),
             Input::Mark { label, by } => self.record(Event::Marked { label, by }),
         }

@@ -4,6 +4,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::model::approval::Person;
+use crate::model::lock::LockNews;
 use crate::model::problem::Problem;
 use crate::model::request::Proof;
 use crate::model::sample::Reading;
@@ -44,6 +45,8 @@ pub enum Input {
     Go,
     /// Something that a reader should know and that ends nothing.
     Warning(&'static str),
+    /// Something became of the lock that the run holds.
+    Lock(LockNews),
     /// A person writes something down.
     Note {
         /// The words.

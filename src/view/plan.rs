@@ -1,6 +1,7 @@
 //! A plan as a person reads it: what is touched, what is sent, how it ends, what undoes it, what the
 //! policy says, what to type next.
 
+mod cluster;
 mod credentials;
 mod rehearsal;
 
@@ -156,6 +157,7 @@ impl Page {
                 ),
             )
         }));
+        lines.extend(self.cluster(stored));
         if let Some(run) = &plan.replay_of {
             lines.extend(self.labelled(2, "repeats", run.as_str()));
         }

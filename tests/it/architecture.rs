@@ -10,10 +10,21 @@ use crate::support::sources::{self, SourceFile, words};
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("clients", &["model"]),
+    // Who a cluster is, and the lock of its namespaces. Drivers may know it, it knows no driver.
+    ("kubernetes", &["clients", "model"]),
     ("faults", &["clients", "model"]),
     ("metrics", &["clients", "model"]),
     // Resolving asks the drivers about the world, which takes the clients.
-    ("plan", &["clients::Clients", "faults", "metrics", "model"]),
+    (
+        "plan",
+        &[
+            "clients::Clients",
+            "faults",
+            "kubernetes::identify",
+            "metrics",
+            "model",
+        ],
+    ),
     // A rule looks into a plan, whose parts are faults and metrics; it never drives or reads one.
     (
         "policy",
@@ -82,8 +93,24 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "commands",
         &[
-            "cli", "clients", "error", "exit", "faults", "journal", "metrics", "model", "plan",
-            "policy", "report", "run", "sandbox", "session", "settings", "signing", "view",
+            "cli",
+            "clients",
+            "error",
+            "exit",
+            "faults",
+            "journal",
+            "kubernetes::lease",
+            "metrics",
+            "model",
+            "plan",
+            "policy",
+            "report",
+            "run",
+            "sandbox",
+            "session",
+            "settings",
+            "signing",
+            "view",
         ],
     ),
     ("lib", &[]),

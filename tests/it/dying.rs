@@ -121,6 +121,7 @@ async fn an_engine_that_dies_with_its_journal_and_its_view_leaves_nothing_in_pla
             terminal: user_side.try_clone().expect("a terminal").into(),
         }),
         clock,
+        lock: None,
     };
     let runner = Runner::new(admitted, run, person_at_desk(), kit);
     let settled = session::execute(runner, drivers, timing, stage).await;

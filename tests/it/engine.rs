@@ -5,6 +5,7 @@ use std::time::Duration;
 use chaos_gameday::faults::simulated::{Behaviour, Operation, SimulatedWorld};
 use chaos_gameday::model::decision::Cause;
 use chaos_gameday::model::event::{Event, Record};
+use chaos_gameday::model::lock::LockNews;
 use chaos_gameday::model::outcome::Outcome;
 use chaos_gameday::model::phase::Phase;
 use chaos_gameday::model::problem::{Problem, ProblemKind};
@@ -311,6 +312,25 @@ async fn a_fault_that_others_remove_is_noticed_and_not_green() {
     assert!(matches!(ended.settlement.cause, Cause::FaultLost { .. }));
     assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
     ended.assert_lawful();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lock_that_is_lost_ends_the_run_wherever_it_is_and_is_not_green() {
+    for seconds in [0, 3, 5, 8, 14, 15, 16] {
+        let lost = LockNews::Lost {
+            why: "somebody else took it".to_owned(),
+        };
+        let ended = Scene::healthy()
+            .run_with(move |operator, _| after(seconds, operator, Input::Lock(lost)))
+            .await;
+        let cause = &ended.settlement.cause;
+        assert!(
+            matches!(cause, Cause::LockLost { .. }),
+            "after {seconds} s: {cause:?}"
+        );
+        assert_eq!(ended.settlement.outcome, Outcome::Inconclusive);
+        ended.assert_lawful();
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,6 +11,7 @@ mod engine;
 mod examples;
 mod journal;
 mod judgement;
+mod kubernetes;
 mod localstack;
 mod persons;
 mod plans;

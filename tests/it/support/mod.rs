@@ -1,10 +1,12 @@
 //! The fakes and the real servers that tests start.
 
+pub mod apiserver;
 pub mod delays;
 pub mod engine;
 pub mod events;
 pub mod examples;
 pub mod journals;
+pub mod kubernetes;
 pub mod localstack;
 pub mod pages;
 pub mod panicky;

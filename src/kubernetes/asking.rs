@@ -1,0 +1,232 @@
+//! One request to an API server, and what comes back: within a limit, read as what it is, with the time
+//! by the server's own clock.
+
+use std::time::Duration;
+
+use http::{HeaderMap, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt as _, Limited};
+use jiff::{SignedDuration, Timestamp};
+use kube::client::Body;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::answers;
+use crate::clients::KubeContext;
+use crate::model::problem::Problem;
+
+/// How long an API server may take to answer, waits that it asks for included.
+pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// A longer answer is not read.
+const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
+
+/// What is done to a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Get,
+    List,
+    Create,
+    Update,
+    Delete,
+}
+
+impl Verb {
+    /// The word that RBAC has for it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Delete => "delete",
+        }
+    }
+
+    fn method(self) -> Method {
+        match self {
+            Self::Get | Self::List => Method::GET,
+            Self::Create => Method::POST,
+            Self::Update => Method::PUT,
+            Self::Delete => Method::DELETE,
+        }
+    }
+}
+
+/// Something that an API server has, or may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Resource {
+    /// What the server says about its own version.
+    Version,
+    /// Every namespace.
+    Namespaces,
+    /// A namespace.
+    Namespace(String),
+    /// The Lease of this name in a namespace.
+    Lease { namespace: String, name: String },
+}
+
+impl Resource {
+    /// What it is called in a rule of RBAC, and where.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Version => "/version".to_owned(),
+            Self::Namespaces => "namespaces".to_owned(),
+            Self::Namespace(name) => format!("namespaces/{name}"),
+            Self::Lease { namespace, name } => {
+                format!("leases.coordination.k8s.io/{name} in namespace {namespace}")
+            }
+        }
+    }
+
+    fn path(&self, verb: Verb) -> String {
+        match self {
+            Self::Version => "/version".to_owned(),
+            // Names are for a hint; whoever has more namespaces finds the nearest of these.
+            Self::Namespaces => "/api/v1/namespaces?limit=500".to_owned(),
+            Self::Namespace(name) => format!("/api/v1/namespaces/{name}"),
+            Self::Lease { namespace, name } => {
+                let all = format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases");
+                match verb {
+                    Verb::Create | Verb::List => all,
+                    Verb::Get | Verb::Update | Verb::Delete => format!("{all}/{name}"),
+                }
+            }
+        }
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: StatusCode,
+    /// The object, or a `Status`; null where the answer was no JSON.
+    pub(super) body: Value,
+    /// The server's clock; `None`: it does not tell the time.
+    pub(super) clock: Option<ServerClock>,
+    /// How long it wants to be left alone.
+    pub(super) retry_after: Option<Duration>,
+}
+
+/// The clock of an API server, as it said and as it went on since then. Up to a second behind, since
+/// that is how servers tell the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ServerClock {
+    said: Timestamp,
+    at: Instant,
+}
+
+impl ServerClock {
+    fn read(headers: &HeaderMap) -> Option<Self> {
+        let date = headers.get(header::DATE)?.to_str().ok()?;
+        let said = jiff::fmt::rfc2822::parse(date).ok()?.timestamp();
+        Some(Self {
+            said,
+            at: Instant::now(),
+        })
+    }
+
+    /// The time there, now.
+    pub(super) fn now(self) -> Timestamp {
+        let since = SignedDuration::try_from(self.at.elapsed()).unwrap_or(SignedDuration::MAX);
+        self.said.checked_add(since).unwrap_or(self.said)
+    }
+}
+
+/// Asks once, and again where the server answers that it was too busy to look at the request and the
+/// wait that it asks for fits into the limit.
+///
+/// # Errors
+/// No answer, or none that makes sense. A refusal is an answer.
+pub(super) async fn ask(
+    context: &KubeContext,
+    verb: Verb,
+    resource: &Resource,
+    body: Option<&Value>,
+) -> Result<Reply, Problem> {
+    ask_within(context, (verb, resource), body, ANSWER_WITHIN).await
+}
+
+/// The same with another limit.
+pub(super) async fn ask_within(
+    context: &KubeContext,
+    what: (Verb, &Resource),
+    body: Option<&Value>,
+    within: Duration,
+) -> Result<Reply, Problem> {
+    let deadline = Instant::now() + within;
+    loop {
+        let asked = once(context, what, body);
+        let reply = match tokio::time::timeout_at(deadline, asked).await {
+            Ok(reply) => reply?,
+            Err(_) => return Err(context.too_late(within)),
+        };
+        let busy = reply.status == StatusCode::TOO_MANY_REQUESTS;
+        match reply.retry_after {
+            Some(pause) if busy && Instant::now() + pause < deadline => {
+                tokio::time::sleep(pause).await;
+            }
+            Some(_) | None => return Ok(reply),
+        }
+    }
+}
+
+async fn once(
+    context: &KubeContext,
+    (verb, resource): (Verb, &Resource),
+    body: Option<&Value>,
+) -> Result<Reply, Problem> {
+    let sent = body.map(Value::to_string).unwrap_or_default();
+    let request = Request::builder()
+        .method(verb.method())
+        .uri(resource.path(verb))
+        .header(header::ACCEPT, "application/json")
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(
+            header::USER_AGENT,
+            concat!("chaos-gameday/", env!("CARGO_PKG_VERSION")),
+        )
+        .body(Body::from(sent.into_bytes()))
+        .map_err(|why| context.unanswered(&kube::Error::HttpError(why)))?;
+    let response = context.client().send(request).await;
+    let response = response.map_err(|why| context.unanswered(&why))?;
+    read(context, response).await
+}
+
+async fn read(context: &KubeContext, response: Response<Body>) -> Result<Reply, Problem> {
+    let (head, body) = response.into_parts();
+    let clock = ServerClock::read(&head.headers);
+    let retry_after = head.headers.get(header::RETRY_AFTER);
+    let retry_after = retry_after.and_then(|text| text.to_str().ok()?.trim().parse().ok());
+    let bytes = Limited::new(body, LONGEST_ANSWER).collect().await;
+    let bytes = bytes
+        .map_err(|why| answers::torn(context, &why.to_string()))?
+        .to_bytes();
+    let body: Option<Value> = serde_json::from_slice(&bytes).ok();
+    if head.status.is_success() && !body.as_ref().is_some_and(Value::is_object) {
+        return Err(answers::no_api(context, head.status));
+    }
+    Ok(Reply {
+        status: head.status,
+        body: body.unwrap_or_default(),
+        clock,
+        retry_after: retry_after.map(Duration::from_secs),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_read_as_servers_write_it() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(ServerClock::read(&headers), None);
+        headers.insert(
+            header::DATE,
+            "Mon, 30 Nov 2026 12:01:33 GMT".parse().expect("a header"),
+        );
+        let read = ServerClock::read(&headers).map(|clock| clock.said.to_string());
+        assert_eq!(read.as_deref(), Some("2026-11-30T12:01:33Z"));
+        headers.insert(header::DATE, "yesterday".parse().expect("a header"));
+        assert_eq!(ServerClock::read(&headers), None);
+    }
+}
