@@ -21,6 +21,10 @@ pub(super) fn show(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
             false => show_plan(desk, args, &found),
         };
     }
+    if args.explain {
+        let found = plans::find(desk, &args.what)?;
+        return show_plan(desk, args, &found);
+    }
     let entry = match desk.store()?.find_run(&args.what) {
         Ok(entry) => entry,
         // A part of an id does not say what it is a part of.
@@ -64,9 +68,14 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
             moment: Moment::Planning,
         },
     );
-    shown::show(&desk.printer, stored, &findings);
     let approvals = desk.store()?.approvals(&stored.id)?;
-    shown::show_approvals(&desk.printer, stored, &approvals.readable, Clock::wall());
+    if args.explain {
+        let approvals = &approvals.readable;
+        shown::explain(&desk.printer, stored, &findings, approvals, Clock::wall());
+    } else {
+        shown::show(&desk.printer, stored, &findings);
+        shown::show_approvals(&desk.printer, stored, &approvals.readable, Clock::wall());
+    }
     for problem in &approvals.damaged {
         desk.printer.error(problem);
     }

@@ -35,7 +35,7 @@ pub mod variables;
 pub(crate) mod words;
 
 pub use digest::{StoredPlan, canonical};
-pub use drift::{Difference, differences};
+pub use drift::{Difference, Topic, differences};
 pub use load::{Loaded, load_experiment};
 pub use problems::{DocumentError, DocumentProblem};
 pub use rehearse::rehearse;

@@ -2,7 +2,12 @@
 //! policy says, what to type next.
 
 mod credentials;
+mod differences;
+mod explain;
 mod rehearsal;
+
+pub use differences::{insist_differences_from, insist_drift, show_differences};
+pub use explain::explain;
 
 use jiff::Timestamp;
 
@@ -57,8 +62,9 @@ pub fn talk_differences(printer: &Printer, differences: &[Difference]) {
             printer.detail(&format!("  {}", sanitise(&difference.to_string())));
         }
     }
-    for difference in others {
-        printer.talk(&format!("  {}", sanitise(&difference.to_string())));
+    let others: Vec<Difference> = others.into_iter().cloned().collect();
+    for line in Page::on(printer, Stream::Stderr).differences(&others) {
+        printer.talk(&line);
     }
 }
 
@@ -77,7 +83,21 @@ pub fn show_approvals(
     approvals: &[SealedApproval],
     now: Timestamp,
 ) {
-    for SealedApproval { approval, .. } in approvals {
+    for line in approval_lines(stored, approvals, now) {
+        printer.data(&line);
+    }
+}
+
+/// One line for each approval, and one where there is none.
+fn approval_lines(
+    stored: &StoredPlan,
+    approvals: &[SealedApproval],
+    now: Timestamp,
+) -> Vec<String> {
+    if approvals.is_empty() {
+        return vec!["approved by nobody yet".to_owned()];
+    }
+    let line = |SealedApproval { approval, .. }: &SealedApproval| {
         let standing = match approval.check(&stored.digest, now) {
             Ok(()) => "counts",
             Err(ApprovalFlaw::Expired) => "expired",
@@ -89,17 +109,15 @@ pub fn show_approvals(
             .reason
             .as_deref()
             .map(|reason| format!(": {reason}"));
-        printer.data(&sanitise(&format!(
+        sanitise(&format!(
             "approved by {} at {}, until {}; {standing}{}",
             approval.approver,
             clock_time(approval.approved_at),
             clock_time(approval.expires_at),
             reason.unwrap_or_default()
-        )));
-    }
-    if approvals.is_empty() {
-        printer.data("approved by nobody yet");
-    }
+        ))
+    };
+    approvals.iter().map(line).collect()
 }
 
 /// Narrower pages are not laid out for.
