@@ -65,7 +65,8 @@ async fn a_plan_that_was_made_elsewhere_is_shown_without_a_trace_and_run_once_it
     let unapproved = elsewhere.chaos(&run).await.exits(4);
     unapproved.tells(stored.id.as_str());
     scene.assert_clean();
-    assert_eq!(elsewhere.store().plans().unwrap(), [stored.id.clone()]);
+    let kept = elsewhere.store().plans().unwrap();
+    assert_eq!(kept, std::slice::from_ref(&stored.id));
     approve(&elsewhere, stored.id.as_str());
     elsewhere.chaos(&run).await.exits(0);
     scene.assert_clean();
@@ -361,7 +362,7 @@ async fn a_plan_is_explained_on_a_page_of_eighty_columns() {
         setup.environment.ascii_locale = !utf8;
         let (printer, seen) = captured(setup);
         let now = stored.plan.created;
-        view::explain(&printer, &stored, &[required.clone()], &[], now);
+        view::explain(&printer, &stored, std::slice::from_ref(&required), &[], now);
         let page = seen.stdout();
         assert!(
             page.lines().all(|line| line.chars().count() <= 80),
