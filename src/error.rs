@@ -123,9 +123,7 @@ impl Failure {
                 printer.error(
                     &problem.hint("make a new plan with `chaos plan`; nothing was injected"),
                 );
-                for difference in differences {
-                    printer.insist_item(&difference.to_string());
-                }
+                view::plan::insist_drift(printer, differences);
             }
             Self::Bug(why) => printer.error(
                 &Problem::new(ProblemKind::Unexpected, format!("a bug in chaos: {why}"))

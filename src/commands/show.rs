@@ -23,6 +23,10 @@ pub(super) fn show(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
             false => show_plan(desk, args, &found),
         };
     }
+    if args.explain {
+        let found = plans::find(desk, &args.what)?;
+        return show_plan(desk, args, &found);
+    }
     let entry = match desk.store()?.find_run(&args.what) {
         Ok(entry) => entry,
         // A part of an id does not say what it is a part of.
@@ -66,15 +70,21 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
             moment: Moment::Planning,
         },
     );
-    if let Err(refusal) = policy::made_under(&stored, &policy) {
+    if let Err(refusal) = policy::made_under(stored, &policy) {
         Failure::from(refusal).show(&desk.printer);
     }
-    shown::show(&desk.printer, &stored, &findings);
     let store = desk.store()?;
     let used = store.used()?;
-    if let Some(scales) = Scales::new(&stored, &policy, &findings, &used, Clock::wall()) {
-        let given = approvals::kept(desk, &store, &stored.id)?;
-        told::show(&desk.printer, &Standing::of(&scales, &given));
+    let given = approvals::kept(desk, &store, &stored.id)?;
+    let scales = Scales::new(stored, &policy, &findings, &used, Clock::wall());
+    let standing = scales.map(|scales| Standing::of(&scales, &given));
+    if args.explain {
+        shown::explain(&desk.printer, stored, &findings, standing.as_ref());
+        return Ok(Exit::Done);
+    }
+    shown::show(&desk.printer, stored, &findings);
+    if let Some(standing) = &standing {
+        told::show(&desk.printer, standing);
     }
     Ok(Exit::Done)
 }

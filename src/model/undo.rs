@@ -58,6 +58,32 @@ impl Undo {
         }
     }
 
+    /// The commands that show what is in place, one a line; they change nothing.
+    pub fn look_by_hand(&self) -> Vec<String> {
+        match self {
+            Self::LocalStack(undo) => undo.look_by_hand(),
+            Self::Simulated(undo) => vec![format!("look at {}", undo.fault)],
+        }
+    }
+
+    /// What those commands show once it is gone, one sentence for each.
+    pub fn gone_by_hand(&self) -> Vec<String> {
+        match self {
+            Self::LocalStack(undo) => undo.gone_by_hand(),
+            Self::Simulated(undo) => vec![format!("no {}", undo.fault)],
+        }
+    }
+
+    /// What becomes of the fault where the process that put it in dies.
+    pub fn left_alone(&self) -> &'static str {
+        match self {
+            Self::LocalStack(_) => {
+                "LocalStack has no time limit: the fault stays in until somebody undoes it, as below, or LocalStack itself restarts, which takes others' rules too"
+            }
+            Self::Simulated(_) => "the fault stays in",
+        }
+    }
+
     /// One line for a person: what is in place.
     pub fn summary(&self) -> String {
         match self {
@@ -86,6 +112,30 @@ impl LocalStackUndo {
             ));
         }
         lines
+    }
+
+    fn look_by_hand(&self) -> Vec<String> {
+        let page = |name: &str| {
+            let url = format!("{}/_localstack/chaos/{name}", self.endpoint);
+            format!("curl -s {}", shell_word(&url))
+        };
+        let faults = (!self.rules.is_empty()).then(|| page("faults"));
+        let effects = self.latency.map(|_| page("effects"));
+        faults.into_iter().chain(effects).collect()
+    }
+
+    fn gone_by_hand(&self) -> Vec<String> {
+        let tags = self
+            .rules
+            .iter()
+            .filter_map(|rule| rule["description"].as_str());
+        let tag = tags
+            .take(1)
+            .map(|tag| format!("no rule has the description `{tag}`"));
+        let latency = self
+            .latency
+            .map(|latency| format!("`latency` is {}, as it was before", latency.former_ms));
+        tag.chain(latency).collect()
     }
 
     fn summary(&self) -> String {

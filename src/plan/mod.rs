@@ -36,7 +36,7 @@ pub(crate) mod words;
 
 pub use digest::{StoredPlan, canonical};
 pub use document::Experiment;
-pub use drift::{Difference, differences};
+pub use drift::{Difference, Topic, differences};
 pub use load::{Loaded, load_experiment};
 pub use problems::{DocumentError, DocumentProblem};
 pub use rehearse::rehearse;

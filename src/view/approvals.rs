@@ -24,7 +24,7 @@ pub fn list(printer: &Printer, name: &str, standing: &Standing) {
     }
 }
 
-fn lines(standing: &Standing) -> Vec<String> {
+pub(super) fn lines(standing: &Standing) -> Vec<String> {
     let mut lines: Vec<String> = standing.said.iter().map(answer).collect();
     if standing.said.is_empty() {
         lines.push("approved by nobody yet".to_owned());

@@ -3,7 +3,12 @@
 
 mod cluster;
 mod credentials;
+mod differences;
+mod explain;
 mod rehearsal;
+
+pub use differences::{insist_differences_from, insist_drift, show_differences};
+pub use explain::explain;
 
 use super::printer::Printer;
 use super::sanitise::sanitise;
@@ -56,8 +61,9 @@ pub fn talk_differences(printer: &Printer, differences: &[Difference]) {
             printer.detail(&format!("  {}", sanitise(&difference.to_string())));
         }
     }
-    for difference in others {
-        printer.talk(&format!("  {}", sanitise(&difference.to_string())));
+    let others: Vec<Difference> = others.into_iter().cloned().collect();
+    for line in Page::on(printer, Stream::Stderr).differences(&others) {
+        printer.talk(&line);
     }
 }
 

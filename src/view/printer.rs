@@ -150,12 +150,6 @@ impl Printer {
         }
     }
 
-    /// A line of somebody else's words below a headline, shown even when quiet.
-    pub fn insist_item(&self, text: &str) {
-        let text = format!("  {}", sanitise(text));
-        self.insist(&self.folded(&text, 2 + CONTINUED).join("\n"));
-    }
-
     fn labelled(&self, margin: &str, (label, tone): (&str, Tone), text: &str) {
         let head = tone.paint(label, self.setup.colour(Stream::Stderr));
         let indent = columns(margin) + columns(label) + 1;

@@ -1,11 +1,15 @@
 //! Stored plans: locked by their digest, and compared with the world line by line.
 
+use chaos_gameday::model::cluster::Cluster;
+use chaos_gameday::model::ids::Digest;
+use chaos_gameday::model::target::Target;
 use chaos_gameday::model::units::Span;
-use chaos_gameday::plan::{StoredPlan, canonical, differences};
+use chaos_gameday::plan::{Source, StoredPlan, Variables, canonical, differences, load_experiment};
 use chaos_gameday::policy;
 use proptest::prelude::*;
 
 use crate::support::engine::Scene;
+use crate::support::examples;
 
 fn stored() -> StoredPlan {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -71,15 +75,101 @@ fn drift_is_told_line_by_line_and_what_does_not_matter_is_not_drift() {
     assert_eq!(differences(&planned, &found), []);
     found.steps[0].prepared.world.session = Some("session-9".to_owned());
     found.experiment.steps[0].hold = Span::from_secs(11);
+    found.cluster = Some(cluster("cart"));
     let lines: Vec<String> = differences(&planned, &found)
         .iter()
-        .map(ToString::to_string)
+        .map(|difference| format!("{}: {difference}", difference.topic.heading()))
         .collect();
     assert_eq!(
-        lines,
+        lines[1..],
         [
-            "experiment.steps[0].hold: planned `10s`, now `11s`",
-            "steps[0].world.session: planned `session-0`, now `session-9`",
+            "the platform: step 1, session: planned `session-0`, now `session-9`",
+            "the experiment: step 1, hold: planned `10s`, now `11s`",
         ]
     );
+    assert!(lines[0].starts_with("the cluster: the cluster: planned nothing, now `{"));
+}
+
+fn cluster(team: &str) -> Cluster {
+    Cluster {
+        context: None,
+        api_server: "https://10.0.0.1:6443".to_owned(),
+        uid: "uid-1".to_owned(),
+        version: "v1.30.0".to_owned(),
+        namespace: "shop".to_owned(),
+        namespace_uid: "uid-2".to_owned(),
+        namespace_labels: [("example.com/team".to_owned(), team.to_owned())].into(),
+    }
+}
+
+#[test]
+fn another_cluster_its_labels_the_policy_and_the_targets_are_told_in_words() {
+    let mut planned = stored().plan;
+    planned.cluster = Some(cluster("cart"));
+    let mut found = planned.clone();
+    let there = Cluster {
+        api_server: "https://10.0.0.2:6443".to_owned(),
+        uid: "uid-9".to_owned(),
+        ..cluster("checkout")
+    };
+    found.cluster = Some(there);
+    found.policy.name = "stricter".to_owned();
+    found.steps[0].prepared.targets = vec![Target::EveryAwsCall];
+    let told = differences(&planned, &found);
+    let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "API server: planned `https://10.0.0.1:6443`, now `https://10.0.0.2:6443`",
+            "namespace labels, example.com/team: planned `cart`, now `checkout`",
+            "uid: planned `uid-1`, now `uid-9`",
+            "name: planned `built-in`, now `stricter`",
+            "step 1, target: planned `slow stream`, now nothing",
+            "step 1, target: planned nothing, now `every call to every service`",
+        ]
+    );
+}
+
+/// The document with its parts in another order, other white space, comments, and quotes.
+fn rewritten(text: &str, turn: usize) -> String {
+    let begins = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic());
+    let mut blocks: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let indent = line.len() - line.trim_start().len();
+        let line = match line.strip_prefix("environment: ") {
+            Some(name) => format!("'environment':   \"{name}\"  # where"),
+            None if indent > 0 => format!("   {line}"),
+            None => line.to_owned(),
+        };
+        if begins(&line) || line.starts_with('\'') || blocks.is_empty() {
+            blocks.push(String::new());
+        }
+        let block = blocks.last_mut().expect("one was pushed");
+        block.push_str(&format!("{line}\n\n# a remark\n"));
+    }
+    let turn = turn % blocks.len();
+    blocks.rotate_left(turn);
+    blocks.concat()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn order_white_space_quotes_and_comments_change_the_bytes_and_not_the_meaning(
+        place in any::<prop::sample::Index>(),
+        turn in 0..12_usize,
+    ) {
+        let files = examples::files();
+        // A text that is folded keeps its own white space, which is no meaningless one.
+        let files: Vec<_> = files.iter().filter(|file| *file != "scraped-page.yaml").collect();
+        let file = format!("{}/{}", examples::FOLDER, place.get(&files));
+        let text = std::fs::read_to_string(&file).expect("an example");
+        let load = |text: String| {
+            let source = Source { name: file.clone(), text };
+            load_experiment(&source, &Variables::default()).expect("an experiment").experiment
+        };
+        let other = rewritten(&text, turn);
+        prop_assert_ne!(Digest::of(text.as_bytes()), Digest::of(other.as_bytes()));
+        prop_assert_eq!(load(text), load(other));
+    }
 }

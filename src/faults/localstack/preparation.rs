@@ -1,5 +1,7 @@
 //! Turns a fault and a survey of the world into what a plan shows and a run needs.
 
+use std::collections::BTreeSet;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -23,6 +25,7 @@ pub(super) fn prepare(
 ) -> Result<Prepared, Problem> {
     conflicts::refuse(fault, owner, &survey)?;
     let warnings = warnings(fault, owner, &survey);
+    let services = services(fault, &survey);
     let latency = match fault.latency {
         Some(latency) => Some(LatencyUndo {
             set_ms: latency.as_millis(),
@@ -41,7 +44,7 @@ pub(super) fn prepare(
     Ok(Prepared {
         world: survey.world,
         targets: targets(fault),
-        blast_radius: blast_radius(fault),
+        blast_radius: blast_radius(fault, &services),
         summaries: summaries(fault),
         requests: requests(api, &undo, Way::In),
         undo_requests: requests(api, &undo, Way::Out),
@@ -87,7 +90,30 @@ fn targets(fault: &LocalStackFault) -> Vec<Target> {
     fault.faults.iter().map(of_rule).chain(latency).collect()
 }
 
-fn blast_radius(fault: &LocalStackFault) -> String {
+/// `1 of 38 services: `, where the LocalStack lists its services and every one that is named is among
+/// them; else nothing.
+fn services(fault: &LocalStackFault, survey: &Survey) -> String {
+    let all = survey.services.len();
+    let named: Option<BTreeSet<&str>> = match fault.latency {
+        Some(_) => None,
+        None => fault
+            .faults
+            .iter()
+            .map(|rule| rule.service.as_deref())
+            .collect(),
+    };
+    let is_listed = |service: &&str| survey.services.iter().any(|(name, _)| name == service);
+    match named {
+        _ if all == 0 => String::new(),
+        None => format!("{all} of {all} services: "),
+        Some(named) if named.iter().all(is_listed) => {
+            format!("{} of {all} services: ", named.len())
+        }
+        Some(_) => String::new(),
+    }
+}
+
+fn blast_radius(fault: &LocalStackFault, services: &str) -> String {
     let of_rule = |rule: &FaultRule| {
         format!(
             "{} of the requests to {}",
@@ -97,7 +123,7 @@ fn blast_radius(fault: &LocalStackFault) -> String {
     };
     let latency = fault.latency.map(|_| "every request, slower".to_owned());
     let parts: Vec<String> = fault.faults.iter().map(of_rule).chain(latency).collect();
-    parts.join("; ")
+    format!("{services}{}", parts.join("; "))
 }
 
 fn summaries(fault: &LocalStackFault) -> Vec<String> {

@@ -107,7 +107,7 @@ async fn a_world_that_changed_after_the_plan_is_refused_with_its_difference() {
         let ended = scene.place.chaos(&["run", &plan]).await.exits(3);
         ended
             .tells("the world is not the one that was planned")
-            .tells("steps[0].world.session: planned `session-0`, now `session-1`");
+            .tells("step 1, session: planned `session-0`, now `session-1`");
         assert_eq!(scene.localstack.writes(), Vec::<String>::new());
     };
     let overlapped = async {

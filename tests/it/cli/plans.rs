@@ -3,11 +3,18 @@
 
 use std::fs;
 
-use chaos_gameday::plan::StoredPlan;
-use serde_json::Value;
+use chaos_gameday::model::approval::Person;
+use chaos_gameday::model::ids::Digest;
+use chaos_gameday::plan::{StoredPlan, differences};
+use chaos_gameday::policy::{Finding, Severity};
+use chaos_gameday::view::{Setup, plan as view};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tokio::process::Command;
 
-use super::{Scene, approve};
+use super::{FAULT_IS_IN, Scene, approve, foreign, one_rule};
 use crate::support::process::Place;
+use crate::support::screen::captured;
 
 /// The plan's file in the working folder, and the plan.
 async fn carried(scene: &Scene) -> (String, StoredPlan) {
@@ -58,7 +65,8 @@ async fn a_plan_that_was_made_elsewhere_is_shown_without_a_trace_and_run_once_it
     let unapproved = elsewhere.chaos(&run).await.exits(4);
     unapproved.tells(stored.id.as_str());
     scene.assert_clean();
-    assert_eq!(elsewhere.store().plans().unwrap(), [stored.id.clone()]);
+    let kept = elsewhere.store().plans().unwrap();
+    assert_eq!(kept, std::slice::from_ref(&stored.id));
     approve(&elsewhere, stored.id.as_str());
     elsewhere.chaos(&run).await.exits(0);
     scene.assert_clean();
@@ -103,4 +111,267 @@ async fn a_file_that_is_no_sound_plan_is_named_and_nothing_is_written_anywhere()
     planned.exits(2).tells("plan.json is a plan already");
     assert!(!elsewhere.state().exists(), "something was kept");
     assert_eq!(scene.localstack.writes(), before);
+}
+
+/// A text of the same form in which one leaf is another one.
+fn changed(whole: &Value, pointer: &str) -> Value {
+    let mut whole = whole.clone();
+    let leaf = whole.pointer_mut(pointer).unwrap();
+    *leaf = match &*leaf {
+        Value::String(text) => json!(format!("{text}x")),
+        Value::Number(number) => json!(number.as_f64().unwrap() + 1.0),
+        Value::Bool(yes) => json!(!yes),
+        Value::Null | Value::Array(_) | Value::Object(_) => json!("x"),
+    };
+    whole
+}
+
+/// Where its leaves are; an empty list or object is one.
+fn leaves(value: &Value, at: &str) -> Vec<String> {
+    let below: Vec<String> = match value {
+        Value::Object(fields) => {
+            let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+            let below = fields.iter();
+            let below =
+                below.flat_map(|(key, value)| leaves(value, &format!("{at}/{}", escaped(key))));
+            below.collect()
+        }
+        Value::Array(items) => {
+            let below = items.iter().enumerate();
+            let below = below.flat_map(|(index, value)| leaves(value, &format!("{at}/{index}")));
+            below.collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    };
+    match below.is_empty() {
+        true => vec![at.to_owned()],
+        false => below,
+    }
+}
+
+fn is_refused(bytes: Vec<u8>) -> bool {
+    let read = String::from_utf8(bytes).map(|text| StoredPlan::from_text(&text));
+    !matches!(read, Ok(Ok(_)))
+}
+
+#[tokio::test]
+async fn nothing_in_a_stored_plan_can_be_changed() {
+    let scene = Scene::new().await;
+    let (text, _) = carried(&scene).await;
+    let whole: Value = serde_json::from_str(&text).unwrap();
+    let places = leaves(&whole, "");
+    assert!(places.len() > 60, "{places:?}");
+    for place in &places {
+        let text = format!("{:#}\n", changed(&whole, place));
+        assert!(is_refused(text.into_bytes()), "{place} can be changed");
+    }
+
+    let bytes = text.as_bytes();
+    for place in 0..bytes.len() {
+        let mut other = bytes.to_vec();
+        other[place] ^= 1;
+        assert!(is_refused(other), "byte {place} can be flipped");
+        let cut = bytes[..place].to_vec();
+        assert!(
+            place % 7 != 0 || is_refused(cut),
+            "it can be cut at {place}"
+        );
+    }
+    for place in (0..bytes.len()).step_by(bytes.len() / 12) {
+        for value in (0..=255).filter(|value| *value != bytes[place]) {
+            let mut other = bytes.to_vec();
+            other[place] = value;
+            assert!(is_refused(other), "byte {place} can be {value}");
+        }
+    }
+    let id = format!("\"id\": {},", whole["id"]);
+    for other in [
+        format!("{text}\n"),
+        format!("{text} "),
+        format!(" {text}"),
+        text.trim_end().to_owned(),
+        text.replace('\n', "\r\n"),
+        text.replacen("  ", "    ", 1),
+        text.replacen(&id, &format!("{id} {id}"), 1),
+        text.replacen("{\n", "{\n  \"more\": 1,\n", 1),
+        text.replacen("\"plan\": {\n", "\"plan\": {\n    \"zebra\": 1,\n", 1),
+    ] {
+        assert_ne!(other, text);
+        assert!(is_refused(other.clone().into_bytes()), "{other}");
+    }
+}
+
+#[tokio::test]
+async fn the_digest_is_about_the_bytes_and_drift_about_what_they_mean() {
+    let scene = Scene::new().await;
+    let (_, stored) = carried(&scene).await;
+    let file = scene.place.path("stream-down.yaml");
+    let document = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("# a remark\n\n{document}")).unwrap();
+    let differing = [
+        "plan",
+        "stream-down.yaml",
+        "--diff",
+        "plan.json",
+        "-o",
+        "json",
+    ];
+    let planned = scene.place.chaos(&differing).await.exits(0);
+    let remarked = StoredPlan::from_text(&planned.stdout).unwrap();
+    assert_ne!(remarked.digest, stored.digest);
+    assert_eq!(differences(&stored.plan, &remarked.plan), []);
+    let told = format!("nothing differs in meaning from plan {}", stored.id);
+    planned.tells(&told);
+}
+
+#[tokio::test]
+async fn a_plan_is_compared_with_an_earlier_one_before_it_is_shown() {
+    let scene = Scene::new().await;
+    let old = scene.plan(&[]).await;
+    let differing = [
+        "plan",
+        "stream-down.yaml",
+        "--var",
+        "HOLD=2s",
+        "--diff",
+        &old,
+    ];
+    let planned = scene.place.chaos(&differing).await.exits(0);
+    let told = format!(
+        "What differs from plan {old}
+  variables
+    HOLD, source: planned `default`, now `flag`
+    HOLD, value: planned `1s`, now `2s`
+  the experiment
+    step 1, hold: planned `1s`, now `2s`
+
+Plan p-"
+    );
+    assert!(planned.stdout.starts_with(&told), "{}", planned.stdout);
+    let unknown = ["plan", "stream-down.yaml", "--diff", "p-0000000000"];
+    scene.place.chaos(&unknown).await.exits(2);
+}
+
+/// What a person who has nothing but the page types, with the run's id for its placeholder.
+fn typed(page: &str, run: &str) -> Vec<String> {
+    let (_, by_hand) = page.split_once("How to undo it by hand").unwrap();
+    let joined = by_hand.replace("{run}", run);
+    let mut commands: Vec<String> = Vec::new();
+    for line in joined.lines() {
+        let line = line.strip_prefix("     ").unwrap_or_default();
+        if line.starts_with("curl ") {
+            commands.push(line.to_owned());
+        } else if let Some(command) = commands.last_mut().filter(|_| line.starts_with("  ")) {
+            *command = format!("{command}\n{line}");
+        }
+    }
+    commands
+}
+
+/// Whether there is no `curl` here. Says so; where every test has to run (`CHAOS_REQUIRE_E2E`), that is
+/// a failure.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a test that is skipped says so, and CI may forbid it"
+)]
+fn curl_is_missing() -> bool {
+    let found = std::process::Command::new("curl").arg("--version").output();
+    if found.is_ok() {
+        return false;
+    }
+    let required = std::env::var_os("CHAOS_REQUIRE_E2E").is_some();
+    assert!(!required, "`curl` is needed");
+    eprintln!("skipped: no `curl`");
+    true
+}
+
+#[tokio::test]
+async fn the_commands_of_the_page_undo_what_a_killed_run_left() {
+    if curl_is_missing() {
+        return;
+    }
+    let rules = format!("{}, {{service: sqs, probability: 0.5}}", one_rule());
+    let scene = Scene::with_rules(&rules).await;
+    let plan = scene.approved_plan(&["HOLD=1m"]).await;
+    let explain = ["show", "--explain", plan.as_str()];
+    let page = scene.place.chaos(&explain).await.exits(0).stdout;
+    let mut run = scene.place.start(&["run", &plan]);
+    run.says(FAULT_IS_IN).await;
+    run.signal(Signal::KILL);
+    run.ended().await;
+    assert_eq!(scene.ours().len(), 2);
+
+    let id = scene.place.store().runs().unwrap()[0].id.to_string();
+    let commands = typed(&page, &id);
+    assert_eq!(commands.len(), 2, "{page}");
+    let mut seen = Vec::new();
+    for command in &commands {
+        let done = Command::new("sh")
+            .args(["-c", command])
+            .output()
+            .await
+            .unwrap();
+        assert!(done.status.success(), "{command}: {done:?}");
+        seen.push(String::from_utf8(done.stdout).unwrap());
+    }
+    assert!(seen[0].contains(&format!("chaos:{id}")), "{}", seen[0]);
+    scene.assert_clean();
+    assert!(scene.localstack.inner().rules.contains(&foreign()));
+}
+
+/// The plan as it would be at an address and on a day that are always the same.
+fn steady(text: &str, scene: &Scene) -> StoredPlan {
+    let text = text
+        .replace(&scene.localstack.url, "http://127.0.0.1:4566")
+        .replace(&scene.target.url(""), "http://127.0.0.1:8080");
+    let stored: StoredPlan = serde_json::from_str(&text).unwrap();
+    let mut plan = stored.plan;
+    plan.created = "2026-01-01T00:00:00Z".parse().unwrap();
+    plan.requester = Person {
+        user: "sam".to_owned(),
+        host: "desk".to_owned(),
+    };
+    plan.source.digest = Digest::of(plan.source.text.as_bytes());
+    StoredPlan::lock(plan).unwrap()
+}
+
+#[tokio::test]
+async fn a_plan_is_explained_on_a_page_of_eighty_columns() {
+    let rules = "{service: kinesis, operation: PutRecord, probability: 0.5}, {service: sqs}";
+    let scene = Scene::with_rules(rules).await;
+    let file = scene.place.path("stream-down.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(
+        &file,
+        text.replace("faults: [", "latency: 300ms, faults: ["),
+    )
+    .unwrap();
+    let (text, _) = carried(&scene).await;
+    let stored = steady(&text, &scene);
+    let required = Finding {
+        rule: "approval".to_owned(),
+        severity: Severity::Require,
+        place: "environment".to_owned(),
+        message: "environment `local` wants a person's approval".to_owned(),
+        way_out: "`chaos approve PLAN`".to_owned(),
+        exception: None,
+    };
+    for (name, utf8) in [("unicode", true), ("ascii", false)] {
+        let mut setup = Setup::PIPE;
+        setup.environment.ascii_locale = !utf8;
+        let (printer, seen) = captured(setup);
+        view::explain(&printer, &stored, std::slice::from_ref(&required), None);
+        let page = seen.stdout();
+        assert!(
+            page.lines().all(|line| line.chars().count() <= 80),
+            "{page}"
+        );
+        assert!(page.lines().count() <= 66, "{page}");
+        assert!(utf8 || page.is_ascii(), "{page}");
+        let page = page
+            .replace(stored.digest.as_str(), "DIGEST")
+            .replace(stored.id.as_str(), "p-0123456789");
+        insta::assert_snapshot!(name, page);
+    }
 }
