@@ -66,10 +66,10 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
             moment: Moment::Planning,
         },
     );
-    shown::show(&desk.printer, &stored, &findings);
+    shown::show(&desk.printer, stored, &findings);
     let store = desk.store()?;
     let used = store.used()?;
-    if let Some(scales) = Scales::new(&stored, &policy, &findings, &used, Clock::wall()) {
+    if let Some(scales) = Scales::new(stored, &policy, &findings, &used, Clock::wall()) {
         let given = approvals::kept(desk, &store, &stored.id)?;
         told::show(&desk.printer, &Standing::of(&scales, &given));
     }
