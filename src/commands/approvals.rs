@@ -195,13 +195,13 @@ pub(super) fn write(path: &Path, sealed: &SealedApproval) -> Result<(), Problem>
         file.write_all(sealed.to_text().as_bytes())?;
         file.sync_all()
     });
-    written.map_err(|why| match why.kind() {
-        ErrorKind::AlreadyExists => taken(path),
-        _ => Problem::new(
-            ProblemKind::Evidence,
-            format!("cannot write {}: {why}", path.display()),
-        )
-        .hint("the approval is kept in the state folder; name another file with `--out`"),
+    written.map_err(|why| {
+        if why.kind() == ErrorKind::AlreadyExists {
+            return taken(path);
+        }
+        let message = format!("cannot write {}: {why}", path.display());
+        Problem::new(ProblemKind::Evidence, message)
+            .hint("the approval is kept in the state folder; name another file with `--out`")
     })
 }
 

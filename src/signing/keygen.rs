@@ -49,20 +49,14 @@ pub fn sign(key: &Path, message: &[u8]) -> Result<String, Problem> {
 }
 
 fn cannot_start(why: &std::io::Error) -> Problem {
-    match why.kind() {
-        ErrorKind::NotFound => Problem::new(
-            ProblemKind::Absent,
-            format!("signing needs `{PROGRAM}`, which is not found here"),
-        )
-        .hint(
+    if why.kind() == ErrorKind::NotFound {
+        let message = format!("signing needs `{PROGRAM}`, which is not found here");
+        return Problem::new(ProblemKind::Absent, message).hint(
             "install OpenSSH's client (package openssh-client), or sign on a machine that has it",
-        ),
-        _ => Problem::new(
-            ProblemKind::Absent,
-            format!("`{PROGRAM}` cannot be started: {why}"),
-        )
-        .hint("signing needs OpenSSH's client"),
+        );
     }
+    let message = format!("`{PROGRAM}` cannot be started: {why}");
+    Problem::new(ProblemKind::Absent, message).hint("signing needs OpenSSH's client")
 }
 
 fn did_not_sign(key: &Path, status: ExitStatus) -> Problem {

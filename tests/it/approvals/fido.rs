@@ -48,11 +48,13 @@ fn asked(flags: u8, counter: u32, message: &[u8]) -> Vec<u8> {
     .concat()
 }
 
+type Answer = dyn Fn(&[u8]) -> Vec<u8>;
+
 /// A FIDO key: its type, its public half, and what it answers.
 pub(crate) struct FidoKey {
     kind: &'static str,
     public: Vec<u8>,
-    answer: Box<dyn Fn(&[u8]) -> Vec<u8>>,
+    answer: Box<Answer>,
 }
 
 impl FidoKey {
