@@ -34,6 +34,12 @@ pub enum Topic {
 }
 
 impl Topic {
+    /// Whether a difference makes it another plan. A note is about what stands around it, such as the
+    /// rules of others, which may come and go as long as they do not meet ours: that the drivers judge.
+    pub fn binds(self) -> bool {
+        self != Self::Notes
+    }
+
     /// The words that stand above its differences.
     pub fn heading(self) -> &'static str {
         match self {
@@ -212,9 +218,10 @@ impl Found {
     fn add(&mut self, topic: Topic, planned: Option<&Value>, found: Option<&Value>) {
         let told = self.place.iter().filter(|place| !is_a_wrapper(place));
         let told: Vec<String> = told.map(|place| spoken(place)).collect();
-        let place = match told.is_empty() {
-            true => topic.heading().to_owned(),
-            false => told.join(", "),
+        let place = match (topic, told.as_slice()) {
+            (_, []) => topic.heading().to_owned(),
+            (Topic::Cluster, [uid]) if uid == "uid" => "cluster uid".to_owned(),
+            (_, told) => told.join(", "),
         };
         self.differences.push(Difference {
             topic,

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::world::{Behaviour, Direction, Operation, SimulatedWorld};
 use crate::faults::{Fault, FaultDriver, Injection, Owner, Prepared};
+use crate::model::localstack::OWNER_PREFIX;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::request::{Absence, Exchange, Proof, Request, WorldIdentity};
 use crate::model::target::Target;
@@ -195,7 +196,7 @@ fn request(direction: Direction, fault: &str, tag: &str) -> Request {
             Direction::Out => "DELETE".to_owned(),
         },
         url: format!("{ENDPOINT}/faults"),
-        body: Some(json!({"fault": fault, "owner": tag})),
+        body: Some(json!({"fault": fault, "description": format!("{OWNER_PREFIX}{tag}")})),
     }
 }
 

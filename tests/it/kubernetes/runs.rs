@@ -162,27 +162,27 @@ async fn a_namespace_or_a_context_that_changed_after_the_plan_is_refused_with_it
     scene
         .patch(&path, json!({"metadata": {"labels": {"team": "orders"}}}))
         .await;
-    run("cluster.namespaceLabels.team: planned `payments`, now `orders`").await;
+    run("namespace labels, team: planned `payments`, now `orders`").await;
     scene
         .patch(
             &path,
             json!({"metadata": {"labels": {"team": "payments", "env": "x"}}}),
         )
         .await;
-    run("cluster.namespaceLabels.env: planned nothing, now `x`").await;
+    run("namespace labels, env: planned nothing, now `x`").await;
     scene
         .patch(&path, json!({"metadata": {"labels": {"env": null}}}))
         .await;
 
     scene.log_in("kind-other", &User::Admin);
-    run("cluster.context: planned `kind-test`, now `kind-other`").await;
+    run("context: planned `kind-test`, now `kind-other`").await;
     scene.log_in(CONTEXT, &User::Admin);
 
     plane.delete_namespace(&scene.namespace).await;
     plane
         .create_namespace(&scene.namespace, json!({"team": "payments"}))
         .await;
-    run("cluster.namespaceUid: planned `").await;
+    run("namespace uid\n      planned   `").await;
     assert_eq!(scene.lease().await, None, "what is refused locks nothing");
 }
 
@@ -209,8 +209,8 @@ async fn another_cluster_behind_the_same_name_is_refused() {
         .await;
     ended
         .exits(3)
-        .tells("cluster.uid: planned `")
-        .tells("cluster.apiServer: planned `");
+        .tells("cluster uid\n      planned   `")
+        .tells("API server: planned `");
     scene.assert_untouched();
 }
 
