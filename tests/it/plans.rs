@@ -122,7 +122,7 @@ fn another_cluster_its_labels_the_policy_and_the_targets_are_told_in_words() {
         [
             "API server: planned `https://10.0.0.1:6443`, now `https://10.0.0.2:6443`",
             "namespace labels, example.com/team: planned `cart`, now `checkout`",
-            "uid: planned `uid-1`, now `uid-9`",
+            "cluster uid: planned `uid-1`, now `uid-9`",
             "name: planned `built-in`, now `stricter`",
             "step 1, target: planned `slow stream`, now nothing",
             "step 1, target: planned nothing, now `every call to every service`",
