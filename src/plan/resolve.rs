@@ -211,6 +211,12 @@ impl Plan {
         worlds
     }
 
+    /// Everything that a yes to it is about: the platforms, and the cluster that it names.
+    pub fn identities(&self) -> Vec<WorldIdentity> {
+        let cluster = self.cluster.as_ref().map(Cluster::world);
+        self.worlds().into_iter().chain(cluster).collect()
+    }
+
     /// The rehearsal of an SLO, if there was one.
     pub fn rehearsal(&self, slo: &str) -> Option<&Rehearsal> {
         self.rehearsals

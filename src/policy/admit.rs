@@ -129,21 +129,22 @@ pub fn admit(stored: StoredPlan, by: Admission<'_>) -> Result<AdmittedPlan, Refu
     let needs_person = other
         .iter()
         .any(|finding| finding.severity == Severity::Require);
-    if !needs_person {
-        let granted = vec![not_needed(&stored, by.now, by.requester)];
-        return Ok(AdmittedPlan {
-            stored,
-            granted,
-            reuse: Permission::Allowed,
-        });
-    }
     // An environment that is not known was denied above.
     let Some(scales) = Scales::new(&stored, by.policy, &other, by.used, by.now) else {
         return Err(Refusal::Denied(Vec::new()));
     };
     let standing = Standing::of(&scales, by.approvals);
-    if !standing.is_enough() {
+    // A no stands also where no yes is needed.
+    if !standing.denials.is_empty() || (needs_person && !standing.is_enough()) {
         return Err(Refusal::Unapproved(Box::new(standing)));
+    }
+    if !needs_person {
+        let granted = vec![not_needed(&stored, &by)];
+        return Ok(AdmittedPlan {
+            stored,
+            granted,
+            reuse: Permission::Allowed,
+        });
     }
     let reuse = scales.rules.reuse;
     Ok(AdmittedPlan {
@@ -168,12 +169,21 @@ pub fn made_under(stored: &StoredPlan, policy: &Policy) -> Result<(), Refusal> {
     })
 }
 
-fn not_needed(stored: &StoredPlan, now: Timestamp, requester: &Person) -> Granted {
-    let approval = answer(stored, requester, ApprovalMode::NotNeeded, [now, now]);
+fn not_needed(stored: &StoredPlan, by: &Admission<'_>) -> Granted {
+    let answer = answer(stored, by.requester, ApprovalMode::NotNeeded, [by.now; 2]);
+    let reason = match by.sandbox {
+        Some(sandbox) if sandbox.holds(&stored.plan) => {
+            "the sandbox that this process started needs no approval".to_owned()
+        }
+        Some(_) | None => format!(
+            "policy `{}` wants no approval in environment `{}`",
+            by.policy.name, stored.plan.experiment.environment
+        ),
+    };
     Granted {
         approval: Approval {
-            reason: Some("the sandbox that this process started needs no approval".to_owned()),
-            ..approval
+            reason: Some(reason),
+            ..answer
         },
         signature: None,
     }
@@ -191,7 +201,7 @@ pub fn answer(
         plan: stored.id.clone(),
         digest: stored.digest.clone(),
         policy: Some(stored.plan.policy.digest.clone()),
-        worlds: stored.plan.worlds(),
+        worlds: stored.plan.identities(),
         stage: Some(Stage::Run),
         nonce: None,
         requester: Some(stored.plan.requester.clone()),

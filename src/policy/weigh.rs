@@ -148,7 +148,7 @@ impl<'a> Scales<'a> {
         if approval.policy.as_ref() != Some(&plan.policy.digest) {
             return Err(ApprovalFlaw::OtherPolicy);
         }
-        if approval.worlds != plan.worlds() {
+        if approval.worlds != plan.identities() {
             return Err(ApprovalFlaw::OtherWorlds);
         }
         match approval.stage {

@@ -1,14 +1,17 @@
 //! What makes an approval count and what voids it: one row a case, with the words that a person reads.
 
+use std::collections::BTreeMap;
+
 use chaos_gameday::error::why_unapproved;
 use chaos_gameday::model::approval::{
     Approval, ApprovalMode, Exception, Nonce, SealedApproval, Signature, Verdict,
 };
+use chaos_gameday::model::cluster::Cluster;
 use chaos_gameday::model::ids::{Digest, RunId};
 use chaos_gameday::plan::StoredPlan;
 use chaos_gameday::policy::{
-    self, ApprovalNeed, ApprovalRules, Finding, Permission, Policy, RequiredPresence, Scales,
-    Severity, SignersFile, Standing,
+    self, Admission, ApprovalNeed, ApprovalRules, Finding, Permission, Policy, Refusal,
+    RequiredPresence, Scales, Severity, SignersFile, Standing,
 };
 
 use super::fido::FidoKey;
@@ -394,6 +397,59 @@ async fn a_no_stands_until_the_same_person_says_yes() {
         ..ground.yes("bob")
     };
     assert_eq!(ground.refused(&[yes, seal(no), seal(later)]), None);
+}
+
+#[tokio::test]
+async fn a_no_stands_also_where_no_yes_is_needed() {
+    let ground = Ground::with(|rules| rules.mode = ApprovalNeed::None).await;
+    let no = Approval {
+        verdict: Verdict::No,
+        reason: Some("the queue is full today".to_owned()),
+        ..ground.yes("bob")
+    };
+    let asker = person("sam", "desk");
+    let run = |approvals: &[SealedApproval]| {
+        let by = Admission {
+            approvals,
+            ..Admission::by(&ground.policy, at(NOW), &asker)
+        };
+        policy::admit(ground.stored.clone(), by)
+    };
+    let admitted = run(&[]).expect("nobody is needed");
+    let approval = &admitted.granted()[0].approval;
+    assert_eq!(approval.mode, ApprovalMode::NotNeeded);
+    let reason = "policy `built-in` wants no approval in environment `sandbox`";
+    assert_eq!(approval.reason.as_deref(), Some(reason));
+    let refused = run(&[SealedApproval::seal(no, None)]);
+    assert!(
+        matches!(refused, Err(Refusal::Unapproved(_))),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_yes_for_another_cluster_is_void() {
+    let mut ground = Ground::confirmed().await;
+    let cluster = |uid: &str| Cluster {
+        context: None,
+        api_server: "https://127.0.0.1:6443".to_owned(),
+        uid: uid.to_owned(),
+        version: "v1.35.4".to_owned(),
+        namespace: "shop".to_owned(),
+        namespace_uid: "uid".to_owned(),
+        namespace_labels: BTreeMap::new(),
+    };
+    let mut plan = ground.stored.plan.clone();
+    plan.cluster = Some(cluster("one"));
+    ground.stored = StoredPlan::lock(plan).unwrap();
+    let yes = ground.yes("ann");
+    assert_eq!(ground.refuses(yes.clone()), None);
+    let world = cluster("two").world();
+    let elsewhere = Approval {
+        worlds: vec![yes.worlds[0].clone(), world],
+        ..yes
+    };
+    assert!(ground.refuses(elsewhere).is_some());
 }
 
 #[tokio::test]
