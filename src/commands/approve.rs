@@ -48,7 +48,7 @@ fn yes(desk: &Desk, found: &Found, args: &ApproveArgs) -> Result<SealedApproval,
         sandbox: None,
         history: &history,
         attendance: planning::attendance(desk),
-        moment: Moment::Planning,
+        moment: Moment::Planning(Clock::wall()),
     };
     let findings = planning::judge(&stored.plan, &judged);
     planning::undenied(&findings)?;

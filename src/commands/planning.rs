@@ -172,7 +172,7 @@ pub(super) async fn make(
         sandbox: draft.sandbox,
         history: &history,
         attendance: attendance(desk),
-        moment: Moment::Planning,
+        moment: Moment::Planning(Clock::wall()),
     };
     let source = DocumentSource {
         name: draft.source.name.clone(),

@@ -1,5 +1,6 @@
 //! Which policy applies where, and what `chaos policy` and `chaos init` make of it.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::{Scene, approve};
@@ -115,6 +116,37 @@ async fn a_policy_that_cannot_be_read_is_never_passed_over() {
 }
 
 #[tokio::test]
+async fn a_policy_that_others_may_write_is_told_by_check_and_by_plan() {
+    let set = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let scene = Scene::new().await;
+    let place = &scene.place;
+    let folder = place.path("team");
+    std::fs::create_dir(&folder).unwrap();
+    set(&folder, 0o755);
+    std::fs::copy(place.path("stream-down.yaml"), folder.join("down.yaml")).unwrap();
+    let file = place.write("team/chaos-policy.yaml", &policy("ours", LAX));
+    let plan = ["plan", "--rehearse", "0s", "team/down.yaml"];
+    let check = ["policy", "check", "team/chaos-policy.yaml"];
+    for (path, mode, is_told) in [
+        (&file, 0o644, false),
+        (&file, 0o646, true),
+        (&folder, 0o757, true),
+        (&folder, 0o1777, false),
+    ] {
+        set(path, mode);
+        let said = "others than its owner may write";
+        for args in [&plan[..], &check[..]] {
+            let shown = place.chaos(args).await.exits(0).stdout;
+            let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(words.contains(said), is_told, "{mode:o} {shown}");
+        }
+        set(path, if path == &file { 0o644 } else { 0o755 });
+    }
+}
+
+#[tokio::test]
 async fn a_plan_finds_its_policy_again_from_any_folder() {
     let scene = Scene::new().await;
     let place = &scene.place;
@@ -141,6 +173,14 @@ async fn a_plan_finds_its_policy_again_from_any_folder() {
     lost.exits(2)
         .tells("policy `ours`, under which this plan was made, is not at /")
         .tells("--policy FILE");
+    // What it does can be read all the same, and that nothing allows it.
+    for args in [&["show", &plan][..], &["show", "--explain", &plan]] {
+        let shown = in_folder(place, &elsewhere, args).await.exits(0);
+        shown
+            .prints("stream-down")
+            .prints("policy `ours` cannot be read")
+            .tells("is not at /");
+    }
     // Another one, and both are named.
     let other = ["run", &plan, "--policy", "chaos-policy.yaml"];
     let other = in_folder(place, &elsewhere, &other).await.exits(3);

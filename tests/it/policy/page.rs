@@ -299,11 +299,15 @@ fn gates() -> Vec<Example> {
 fn times() -> Vec<Example> {
     let windows = "windows:\n  - {days: [mon, tue, wed, thu], from: \"09:00\", to: \"16:00\", timeZone: Europe/Berlin}\nfreezes:\n  - {from: 2026-12-20, to: 2027-01-06, timeZone: Europe/Berlin, reason: the year ends}";
     let case = || Case::of(on_localstack(&[1.0]), staging(windows));
-    let mut planned = case().once(|plan| plan.created = super::case::at("2026-03-06T10:00:00Z"));
-    planned.moment = Moment::Planning;
+    let mut planned = case();
+    planned.moment = Moment::Planning(super::case::at("2026-03-06T10:00:00Z"));
     let nobody = |case: Case| Case {
         attendance: Attendance::Nobody,
         ..case
+    };
+    let open = Policy {
+        open_to_others: vec!["/team/chaos-policy.yaml".to_owned()],
+        ..staging("")
     };
     let alone = "unattended: denied";
     let unattended = || nobody(Case::of(on_localstack(&[1.0]), staging(alone)));
@@ -325,6 +329,12 @@ fn times() -> Vec<Example> {
             "`chaos run` on Christmas Eve.",
             windows,
             case().running("2026-12-24T10:00:00Z"),
+        ),
+        example(
+            "writable-policy",
+            "A file that the whole team may write.",
+            "",
+            Case::of(on_localstack(&[1.0]), open),
         ),
         example(
             "unattended",
