@@ -45,7 +45,7 @@ pub(super) fn admit(
         courtesy(desk, conduct.args)?;
     }
     let Planned { stored, policy, .. } = planned;
-    let history = planning::history(desk, &stored.plan.experiment)?;
+    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
     let by = Admission {
         policy: &policy,
         sandbox,

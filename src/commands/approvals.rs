@@ -81,7 +81,7 @@ pub(super) fn standing(
 ) -> Result<Standing, Failure> {
     let stored = &found.stored;
     let policy = policies::of_plan(desk, policy, &stored.plan, found.file.as_deref())?;
-    let history = planning::history(desk, &stored.plan.experiment)?;
+    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
     let judged = Judged {
         policy: &policy,
         sandbox: None,

@@ -42,7 +42,7 @@ fn yes(desk: &Desk, found: &Found, args: &ApproveArgs) -> Result<SealedApproval,
     let stored = &found.stored;
     let policy = policies::of_plan(desk, &args.policy, &stored.plan, found.file.as_deref())?;
     policy::made_under(stored, &policy)?;
-    let history = planning::history(desk, &stored.plan.experiment)?;
+    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
     let judged = Judged {
         policy: &policy,
         sandbox: None,

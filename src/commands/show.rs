@@ -68,7 +68,7 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
             return show_unjudged(desk, args, stored);
         }
     };
-    let history = planning::history(desk, &stored.plan.experiment)?;
+    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
     let findings = planning::judge(
         &stored.plan,
         &Judged {

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::built_in::BUILT_IN;
 use super::document::{Attendance, Moment, Permission, Policy};
 use super::finding::{Finding, Severity};
 use super::rules::{Facts, OwnSandbox, evaluate};
@@ -168,11 +169,17 @@ pub fn made_under(stored: &StoredPlan, policy: &Policy) -> Result<(), Refusal> {
     })
 }
 
+/// The built-in policy wants no approval only of what the sandbox of the very run is about.
 fn not_needed(stored: &StoredPlan, now: Timestamp, requester: &Person) -> Granted {
     let approval = answer(stored, requester, ApprovalMode::NotNeeded, [now, now]);
+    let policy = &stored.plan.policy.name;
+    let reason = match policy.as_str() {
+        BUILT_IN => "the sandbox that this process started needs no approval".to_owned(),
+        policy => format!("policy `{policy}` wants no approval in this environment"),
+    };
     Granted {
         approval: Approval {
-            reason: Some("the sandbox that this process started needs no approval".to_owned()),
+            reason: Some(reason),
             ..approval
         },
         signature: None,

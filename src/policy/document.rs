@@ -64,6 +64,13 @@ pub struct Environment {
     pub unattended: Permission,
 }
 
+impl Environment {
+    /// Whether what was run before decides anything here: reading it takes time.
+    pub fn looks_back(&self) -> bool {
+        !self.blast_radius.ladder.is_empty() || self.same_dose_at_most.is_some()
+    }
+}
+
 /// Yes or no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

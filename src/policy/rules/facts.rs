@@ -51,6 +51,11 @@ impl<'a> Facts<'a> {
         &self.plan.experiment.environment
     }
 
+    /// Whether it touches nothing but the sandbox that this process started.
+    pub(super) fn is_in_its_own_sandbox(&self) -> bool {
+        self.sandbox.is_some_and(|sandbox| sandbox.holds(self.plan))
+    }
+
     /// The moment that is asked about: when the run begins, or else when somebody looks at the plan.
     pub(super) fn now(&self) -> Timestamp {
         match self.moment {

@@ -420,6 +420,46 @@ async fn init_writes_a_policy_too_unless_there_is_one_or_nobody_wants_one() {
     place.write("chaos-policy.yaml", &other);
     let third = init("third.yaml", &[]).await.exits(0);
     third.tells("and it knows no environment `local`");
+    let other = policy("ours", LAX).replace("[loopback]", "[\"loopback:1\"]");
+    place.write("chaos-policy.yaml", &other);
+    let fourth = init("fourth.yaml", &[]).await.exits(0);
+    fourth.tells("and nothing in it proves that http://127.0.0.1:");
+}
+
+#[tokio::test]
+async fn a_policy_of_ones_own_applies_to_the_sandbox_of_a_run_too() {
+    let place = Place::new();
+    place.chaos(&["init", "--yes", "down.yaml"]).await.exits(0);
+    let run = ["run", "--sandbox", "--yes", "down.yaml"];
+    let refused = place.chaos(&run).await.exits(4);
+    let refused = refused
+        .tells("policy `ours` wants a person's approval of what runs in environment `sandbox`")
+        .tells("approval: {mode: none}");
+    // Nobody could approve it later: the sandbox is gone.
+    assert!(
+        !refused.stderr.contains("chaos approve"),
+        "{}",
+        refused.stderr
+    );
+    let file = place.path("chaos-policy.yaml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let none = text.replacen(
+        "  sandbox:\n",
+        "  sandbox:\n    approval: {mode: none}\n",
+        1,
+    );
+    place.write("chaos-policy.yaml", &none);
+    place.write(
+        "down.yaml",
+        &std::fs::read_to_string(place.path("down.yaml"))
+            .unwrap()
+            .replace("for: 8s", "for: 1s")
+            .replace("hold: 20s", "hold: 1s"),
+    );
+    let ran = place.chaos(&run).await;
+    ran.tells("no approval needed, says the policy")
+        .tells("fault seen in")
+        .tells("fault seen gone");
 }
 
 #[tokio::test]
