@@ -113,19 +113,22 @@ fn unmet(
     rules: &ApprovalRules,
     able: &[AbleSigner<'_>],
 ) -> Option<Advice> {
-    let is_fido = |signer: &AbleSigner<'_>| signer.key_type.starts_with("sk-");
-    if rules.presence != RequiredPresence::None && !able.iter().any(is_fido) {
+    let can_tell = |signer: &&AbleSigner<'_>| {
+        rules.presence == RequiredPresence::None || signer.key_type.starts_with("sk-")
+    };
+    let telling: Vec<_> = able.iter().filter(can_tell).collect();
+    if telling.is_empty() {
         return Some(Advice::new(
             place,
             format!("a key that is touched is wanted, and {path} has none that can tell"),
             "add a FIDO key: `ssh-keygen -t ed25519-sk` makes one",
         ));
     }
-    let approves = |signer: &&AbleSigner<'_>| {
-        rules.approvers.is_empty()
-            || signer.may_be(|name| rules.approvers.iter().any(|one| one.matches(name)))
+    let approves = |signer: &&&AbleSigner<'_>| {
+        let is_one = |name: &str| rules.approvers.iter().any(|one| one.matches(name));
+        rules.approvers.is_empty() || signer.may_be(is_one)
     };
-    let approving = able.iter().filter(approves).count();
+    let approving = telling.iter().filter(approves).count();
     if approving == 0 {
         return Some(Advice::new(
             place,

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::{Scene, approve};
-use crate::support::process::{Ended, Place, Running};
+use crate::support::process::{Ended, Place, Running, files_in};
 
 /// A policy for this machine with one line more in its environment.
 fn policy(name: &str, line: &str) -> String {
@@ -482,4 +482,34 @@ async fn a_policy_of_somebody_else_above_a_document_counts_only_by_name() {
     std::os::unix::fs::chown(place.path("stream-down.yaml"), Some(SOMEBODY), None).unwrap();
     let both = place.chaos(&["plan", "stream-down.yaml"]).await.exits(0);
     both.prints("Policy theirs");
+}
+
+#[tokio::test]
+async fn old_runs_are_read_only_where_the_policy_counts_them() {
+    let scene = Scene::new().await;
+    let place = &scene.place;
+    place.write("chaos-policy.yaml", &policy("ours", LAX));
+    let plan = scene.approved_plan(&[]).await;
+    place.chaos(&["run", &plan]).await.exits(0);
+    let mut files = files_in(&place.state(), Path::new("")).into_iter();
+    let (path, bytes) = files
+        .find(|(path, _)| path.extension().is_some_and(|end| end == "jsonl"))
+        .expect("a journal");
+    let text = String::from_utf8(bytes).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let middle = lines.len() / 2;
+    lines[middle].insert(1, ' ');
+    std::fs::write(place.state().join(path), lines.join("\n") + "\n").unwrap();
+
+    let plan = ["plan", "--rehearse", "0s", "stream-down.yaml"];
+    let quiet = place.chaos(&plan).await.exits(0);
+    assert!(!quiet.stderr.contains("damaged"), "{}", quiet.stderr);
+    for line in [
+        "sameDose: {atMost: 1}",
+        "blastRadius: {ladder: [50%, 100%]}",
+    ] {
+        place.write("chaos-policy.yaml", &policy("ours", line));
+        let told = place.chaos(&plan).await.exits(0);
+        told.tells("counts for nothing here: its journal is damaged");
+    }
 }

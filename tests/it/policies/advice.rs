@@ -25,6 +25,7 @@ fn every_weakness_is_named_once() {
     let touch = "approval: {mode: signed, signers: allowed_signers, requireTouch: true}";
     const ALICE: &str =
         "alice ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOx";
+    const BOTH: &str = "alice ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOx\nbob sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOxAAAABHNzaDo=";
     const FOR_GIT: &str = "alice namespaces=\"git\" ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOx";
     const TOUCHED: &str = "alice sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOxAAAABHNzaDo=";
     const LAPSED: &str = "alice valid-before=\"20261129Z\" ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOx";
@@ -122,6 +123,12 @@ fn every_weakness_is_named_once() {
             "more approvals than keys",
             ALICE,
             "approval: {mode: signed, signers: allowed_signers, count: 2}".to_owned(),
+            &["environments.staging.approval.signers: 2 approvals are needed, and 1 of the keys in allowed_signers may give one"],
+        ),
+        (
+            "more approvals than keys that can be touched",
+            BOTH,
+            "approval: {mode: signed, signers: allowed_signers, requireTouch: true, count: 2}".to_owned(),
             &["environments.staging.approval.signers: 2 approvals are needed, and 1 of the keys in allowed_signers may give one"],
         ),
         (
