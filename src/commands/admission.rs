@@ -34,6 +34,9 @@ pub(super) fn admit(
             findings: &planned.findings,
         };
         if asks(desk, about, &given, &used) {
+            if sandbox.is_some() && !desk.printer.has_person() {
+                return Err(now_or_never(about));
+            }
             let approval = asking::ask(desk, about, wish(desk))?;
             store.save_approval(&approval)?;
             given.push(approval);
@@ -42,7 +45,7 @@ pub(super) fn admit(
         courtesy(desk, conduct.args)?;
     }
     let Planned { stored, policy, .. } = planned;
-    let history = planning::history(desk, &stored.plan.experiment)?;
+    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
     let by = Admission {
         policy: &policy,
         sandbox,
@@ -54,6 +57,21 @@ pub(super) fn admit(
         requester: &desk.settings.person,
     };
     Ok(policy::admit(stored, by)?)
+}
+
+/// A plan about the sandbox of this very run cannot be approved elsewhere: both end with it.
+fn now_or_never(about: Subject<'_>) -> Failure {
+    let (policy, environment) = (
+        &about.policy.name,
+        &about.stored.plan.experiment.environment,
+    );
+    let message = format!(
+        "policy `{policy}` wants a person's approval of what runs in environment `{environment}`, and there is no terminal to ask one"
+    );
+    let hint = format!(
+        "type it at a terminal; or let the policy say `approval: {{mode: none}}` for `{environment}`"
+    );
+    Failure::Unapproved(Problem::new(ProblemKind::Refused, message).hint(hint))
 }
 
 /// Whether the person here is asked for a yes: somebody's is missing, and theirs may be the one. Where

@@ -81,13 +81,13 @@ pub(super) fn standing(
 ) -> Result<Standing, Failure> {
     let stored = &found.stored;
     let policy = policies::of_plan(desk, policy, &stored.plan, found.file.as_deref())?;
-    let history = planning::history(desk, &stored.plan.experiment)?;
+    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
     let judged = Judged {
         policy: &policy,
         sandbox: None,
         history: &history,
         attendance: planning::attendance(desk),
-        moment: Moment::Planning,
+        moment: Moment::Planning(Clock::wall()),
     };
     let findings = planning::judge(&stored.plan, &judged);
     let store = desk.store()?;
@@ -129,6 +129,10 @@ pub(super) fn list(desk: &Desk, policy: &PolicyArgs, form: Form) -> Result<(), F
             Err(Failure::Denied(_)) => {
                 desk.printer
                     .warn(&format!("{id}: the policy does not know its environment"));
+            }
+            Err(Failure::Document(_)) if policy.policy.is_none() => {
+                let words = "its policy cannot be read: `chaos policy check` says why";
+                desk.printer.warn(&format!("{id}: {words}"));
             }
             Err(failure) => return Err(failure),
         }

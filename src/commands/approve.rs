@@ -42,13 +42,13 @@ fn yes(desk: &Desk, found: &Found, args: &ApproveArgs) -> Result<SealedApproval,
     let stored = &found.stored;
     let policy = policies::of_plan(desk, &args.policy, &stored.plan, found.file.as_deref())?;
     policy::made_under(stored, &policy)?;
-    let history = planning::history(desk, &stored.plan.experiment)?;
+    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
     let judged = Judged {
         policy: &policy,
         sandbox: None,
         history: &history,
         attendance: planning::attendance(desk),
-        moment: Moment::Planning,
+        moment: Moment::Planning(Clock::wall()),
     };
     let findings = planning::judge(&stored.plan, &judged);
     planning::undenied(&findings)?;

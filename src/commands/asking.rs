@@ -1,6 +1,8 @@
 //! A person at a terminal is asked for a yes to one plan, digest for digest; a key signs it where the
 //! policy wants that. Without a terminal it is a no, whatever else was said.
 
+use std::path::{Path, PathBuf};
+
 use jiff::SignedDuration;
 
 use super::Desk;
@@ -30,7 +32,7 @@ pub(super) struct Wish {
     pub(super) valid_for: Option<Span>,
     pub(super) reason: Option<String>,
     pub(super) allow: Vec<Exception>,
-    pub(super) key: Option<std::path::PathBuf>,
+    pub(super) key: Option<PathBuf>,
 }
 
 /// Asks the person at the terminal to type the experiment's name, and has it signed where it has to
@@ -45,18 +47,16 @@ pub(super) fn ask(desk: &Desk, about: Subject<'_>, wish: Wish) -> Result<SealedA
         ));
     }
     let scales = scales(about)?;
-    let mode = match scales.need() {
-        ApprovalNeed::None | ApprovalNeed::Confirm => ApprovalMode::Typed,
-        ApprovalNeed::Signed => ApprovalMode::Signed,
-    };
     let now = Clock::wall();
-    let draft = policy::answer(about.stored, &desk.settings.person, mode, [now, now]);
+    let person = &desk.settings.person;
+    let draft = policy::answer(about.stored, person, ApprovalMode::Typed, [now, now]);
     scales
         .may_try(&draft)
         .map_err(|flaw| void(&scales, &draft, flaw))?;
-    let key = match mode {
-        ApprovalMode::NotNeeded | ApprovalMode::Typed => None,
-        ApprovalMode::Signed => Some(signature::key(desk, wish.key.as_deref(), &scales)?),
+    let key = key(desk, wish.key.as_deref(), &scales)?;
+    let mode = match key {
+        Some(_) => ApprovalMode::Signed,
+        None => ApprovalMode::Typed,
     };
     type_names(desk, about)?;
     let (exceptions, reason) = allow(desk, about, &scales, wish.allow, wish.reason)?;
@@ -67,6 +67,7 @@ pub(super) fn ask(desk: &Desk, about: Subject<'_>, wish: Wish) -> Result<SealedA
         expires_at: now.checked_add(length).unwrap_or(now),
         exceptions,
         reason,
+        mode,
         ..draft
     };
     let signature = key
@@ -84,6 +85,23 @@ pub(super) fn ask(desk: &Desk, about: Subject<'_>, wish: Wish) -> Result<SealedA
     match scales.weigh(&sealed) {
         Ok(_) => Ok(sealed),
         Err(flaw) => Err(void(&scales, &sealed.approval, flaw)),
+    }
+}
+
+/// The key that signs: one of the policy's signers where it has to be signed, the one that was named
+/// where a typed name would do and the policy knows that key.
+fn key(desk: &Desk, named: Option<&Path>, scales: &Scales<'_>) -> Result<Option<PathBuf>, Failure> {
+    match scales.need() {
+        ApprovalNeed::Signed => signature::key(desk, named, scales).map(Some),
+        ApprovalNeed::None | ApprovalNeed::Confirm => {
+            let Some(named) = named else { return Ok(None) };
+            let key = signature::key(desk, Some(named), scales).ok();
+            if key.is_none() {
+                let words = "not signed: the policy knows no such key, and wants none";
+                desk.printer.talk(&format!("{}: {words}", named.display()));
+            }
+            Ok(key)
+        }
     }
 }
 

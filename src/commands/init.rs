@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::template::{Answers, AskedQuery, text};
 use crate::plan::{DocumentError, Source, Variables, load_experiment};
-use crate::policy::{FirstPolicy, first_policy};
+use crate::policy::{Environment, FirstPolicy, first_policy};
 use crate::sandbox::{DEFAULT_APP_PORT, DEFAULT_AWS_PORT};
 use crate::view::prompt;
 
@@ -60,7 +60,11 @@ fn write_policy(desk: &Desk, experiment: &Path, answers: &Answers) -> Result<(),
         let policy = policies::read(&found)?;
         let environment = answers.environment();
         let knows = match policy.environment(environment) {
-            Some(_) => String::new(),
+            Some(known) if proves(known, answers) => String::new(),
+            Some(_) => format!(
+                ", and nothing in it proves that {} is environment `{environment}`",
+                answers.endpoint
+            ),
             None => format!(", and it knows no environment `{environment}`"),
         };
         let found = found.display();
@@ -76,9 +80,20 @@ fn write_policy(desk: &Desk, experiment: &Path, answers: &Answers) -> Result<(),
         traffic: &answers.traffic,
     };
     new_file::write(&file, &first_policy(&about))?;
-    let words = format!("wrote {}: what is allowed where", file.display());
+    let words = format!(
+        "wrote {}: what may be broken where, and that a person has to say yes",
+        file.display()
+    );
     desk.printer.success(&words);
     Ok(())
+}
+
+/// Whether a policy takes the LocalStack for one of this environment. The sandbox is on this machine,
+/// wherever its variables put it.
+fn proves(environment: &Environment, answers: &Answers) -> bool {
+    let hosts = environment.proof.localstack.iter();
+    let mut hosts = hosts.flat_map(|proof| &proof.hosts);
+    hosts.any(|host| answers.is_for_the_sandbox() || host.matches(&answers.endpoint))
 }
 
 fn file_of(args: &InitArgs, answers: &Answers) -> PathBuf {
@@ -282,6 +297,11 @@ fn ask(desk: &Desk, args: &InitArgs) -> Result<Answers, Failure> {
         known: args.clone(),
         place: place_of(args),
     };
+    if !args.no_policy {
+        let words =
+            "writes an experiment, and beside it a policy that allows it, unless one applies there";
+        desk.printer.talk(words);
+    }
     // No later answer would mend a bad flag.
     check(&interview.proposed())?;
     if args.endpoint.is_none() {

@@ -1,5 +1,6 @@
 //! From a document to a locked plan and its findings: what `plan`, `run` and `replay` share.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -16,8 +17,8 @@ use crate::model::units::Span;
 use crate::plan::document::Experiment;
 use crate::plan::{
     self, DocumentError, DocumentSource, Loaded, Plan, Resolution, Source, Spans, StoredPlan,
-    Variables, load_experiment, parse_flag, read_source, read_variable_file, rehearse, resolve,
-    unusable_secrets,
+    UsedVariable, Variables, load_experiment, parse_flag, read_source, read_variable_file,
+    rehearse, resolve, unusable_secrets,
 };
 use crate::policy::{self, Attendance, Facts, Finding, Moment, OwnSandbox, Policy, Severity};
 use crate::run::Clock;
@@ -166,13 +167,14 @@ pub(super) async fn make(
     draft: Draft<'_>,
 ) -> Result<Planned, Failure> {
     let loaded = load_experiment(draft.source, &with_the_shell(&draft))?;
-    let history = history(desk, &loaded.experiment)?;
+    no_secret_in(desk, &loaded.used)?;
+    let history = history(desk, &loaded.experiment, &draft.policy)?;
     let facts = Judged {
         policy: &draft.policy,
         sandbox: draft.sandbox,
         history: &history,
         attendance: attendance(desk),
-        moment: Moment::Planning,
+        moment: Moment::Planning(Clock::wall()),
     };
     let source = DocumentSource {
         name: draft.source.name.clone(),
@@ -210,6 +212,21 @@ pub(super) async fn make(
         findings,
         policy: draft.policy,
     })
+}
+
+/// Plans and journals show the variables that were used, so that none may have the value of a secret.
+fn no_secret_in(desk: &Desk, used: &BTreeMap<String, UsedVariable>) -> Result<(), Problem> {
+    for (name, variable) in used {
+        if let Some(secret) = desk.settings.secrets.name_of(&variable.value) {
+            let message = format!(
+                "the variable `{name}` has the value of the secret `{secret}`, and plans and journals show variables"
+            );
+            return Err(Problem::new(ProblemKind::Invalid, message).hint(format!(
+                "where a secret may stand, write `${{secret:{secret}}}`; nowhere else may its value go"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The variables of a draft, and those of the shell that the policy lets fill a document.
@@ -290,8 +307,17 @@ pub(super) fn judge(plan: &Plan, by: &Judged<'_>) -> Vec<Finding> {
     })
 }
 
-/// What was run before of the faults of this experiment, as far as this state folder knows.
-pub(super) fn history(desk: &Desk, experiment: &Experiment) -> Result<History, Failure> {
+/// What was run before of the faults of this experiment, as far as this state folder knows and where
+/// the policy wants to know.
+pub(super) fn history(
+    desk: &Desk,
+    experiment: &Experiment,
+    policy: &Policy,
+) -> Result<History, Failure> {
+    let environment = policy.environment(&experiment.environment);
+    if !environment.is_some_and(policy::Environment::looks_back) {
+        return Ok(History::default());
+    }
     let doses = experiment.steps.iter().flat_map(|step| step.fault.doses());
     let subject = Subject {
         environment: experiment.environment.clone(),

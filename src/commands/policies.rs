@@ -1,5 +1,7 @@
 //! Which policy applies, and `chaos policy`.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -139,11 +141,42 @@ fn check_owner(file: &Path, owner: u32, document: &Path) -> Result<(), Problem> 
 pub(super) fn read(file: &Path) -> Result<Policy, Failure> {
     let source = read_source(file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let policy = policy::load_policy(&source, &|path| beside(folder, path))?;
+    let files = RefCell::new(vec![file.to_owned()]);
+    let policy = policy::load_policy(&source, &|path| {
+        files.borrow_mut().push(folder.join(path));
+        beside(folder, path)
+    })?;
     let path = file.canonicalize().unwrap_or(file.to_owned());
     Ok(Policy {
         path: Some(path.display().to_string()),
+        open_to_others: open_to_others(files.into_inner()),
         ..policy
+    })
+}
+
+/// Which of these files, or of the folders that they are in, others than the owner may write, each once
+/// and from `/` on.
+fn open_to_others(files: Vec<PathBuf>) -> Vec<String> {
+    let mut open = BTreeSet::new();
+    for file in files.iter().filter_map(|file| file.canonicalize().ok()) {
+        let folder = file.parent().map(Path::to_owned);
+        let both = folder.into_iter().chain([file]);
+        open.extend(both.filter(|path| is_open_to_others(path)));
+    }
+    open.iter().map(|path| path.display().to_string()).collect()
+}
+
+fn is_open_to_others(path: &Path) -> bool {
+    const BY_GROUP: u32 = 0o020;
+    const BY_ANYBODY: u32 = 0o002;
+    // In a folder such as /tmp, nobody can put another file in the place of somebody else's.
+    const KEPT_APART: u32 = 0o1000;
+    path.metadata().is_ok_and(|found| {
+        let mode = found.mode();
+        // By custom, nobody else is in the group that has the number of its user.
+        let by_group = mode & BY_GROUP != 0 && found.gid() != found.uid();
+        let apart = found.is_dir() && mode & KEPT_APART != 0;
+        (by_group || mode & BY_ANYBODY != 0) && !apart
     })
 }
 

@@ -11,7 +11,8 @@ use crate::error::Failure;
 use crate::exit::Exit;
 use crate::journal::{self, JournalEnd, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
-use crate::policy::{self, Moment, Scales, Standing};
+use crate::plan::StoredPlan;
+use crate::policy::{self, Finding, Moment, Scales, Severity, Standing};
 use crate::run::Clock;
 use crate::view::approvals as told;
 use crate::view::plan as shown;
@@ -58,8 +59,16 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
         desk.printer.data(found.text.trim_end());
         return Ok(Exit::Done);
     }
-    let policy = policies::of_plan(desk, &args.policy, &stored.plan, found.file.as_deref())?;
-    let history = planning::history(desk, &stored.plan.experiment)?;
+    let file = found.file.as_deref();
+    let policy = match policies::of_plan(desk, &args.policy, &stored.plan, file) {
+        Ok(policy) => policy,
+        // What the plan does can be read all the same.
+        Err(failure) => {
+            failure.show(&desk.printer);
+            return show_unjudged(desk, args, stored);
+        }
+    };
+    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
     let findings = planning::judge(
         &stored.plan,
         &Judged {
@@ -67,7 +76,7 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
             sandbox: None,
             history: &history,
             attendance: planning::attendance(desk),
-            moment: Moment::Planning,
+            moment: Moment::Planning(Clock::wall()),
         },
     );
     if let Err(refusal) = policy::made_under(stored, &policy) {
@@ -85,6 +94,25 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
     shown::show(&desk.printer, stored, &findings);
     if let Some(standing) = &standing {
         told::show(&desk.printer, standing);
+    }
+    Ok(Exit::Done)
+}
+
+/// A plan whose policy cannot be had.
+fn show_unjudged(desk: &Desk, args: &ShowArgs, stored: &StoredPlan) -> Result<Exit, Failure> {
+    let policy = &stored.plan.policy.name;
+    let findings = [Finding {
+        rule: "environment".to_owned(),
+        severity: Severity::Deny,
+        place: "environment".to_owned(),
+        message: format!("policy `{policy}` cannot be read, so that nothing allows this plan"),
+        way_out: "name its file with `--policy FILE`, or make a new plan with `chaos plan`"
+            .to_owned(),
+        exception: None,
+    }];
+    match args.explain {
+        true => shown::explain(&desk.printer, stored, &findings, None),
+        false => shown::show(&desk.printer, stored, &findings),
     }
     Ok(Exit::Done)
 }

@@ -173,6 +173,15 @@ impl Secrets {
         }
     }
 
+    /// The name of the secret that has this very value.
+    pub fn name_of(&self, value: &str) -> Option<&str> {
+        let mut found = self.found.iter();
+        found.find_map(|(name, secret)| {
+            let secret = secret.as_ref().ok().filter(|one| one.is_redactable())?;
+            (secret.expose() == value).then_some(name.as_str())
+        })
+    }
+
     /// A text of somebody else's, such as the answer of a server, without any of these values.
     pub fn redacted(&self, text: &str) -> String {
         let found = self.found.iter();
@@ -210,6 +219,84 @@ mod tests {
             "TOKEN".to_owned(),
             Ok(Secret::new("hunter22")),
         )]))
+    }
+
+    /// Whether a type can do something: an inherent constant goes before one of a trait, where its
+    /// bound holds.
+    struct Can<T>(std::marker::PhantomData<T>);
+
+    trait Cannot {
+        const SHOW: bool = false;
+        const BE_WRITTEN: bool = false;
+        const BE_COMPARED: bool = false;
+    }
+
+    impl<T> Cannot for Can<T> {}
+
+    impl<T: fmt::Display> Can<T> {
+        const SHOW: bool = true;
+    }
+
+    impl<T: serde::Serialize> Can<T> {
+        const BE_WRITTEN: bool = true;
+    }
+
+    impl<T: PartialEq> Can<T> {
+        const BE_COMPARED: bool = true;
+    }
+
+    #[test]
+    fn nothing_prints_a_secret_by_accident() {
+        assert_eq!(
+            [
+                Can::<String>::SHOW,
+                Can::<String>::BE_WRITTEN,
+                Can::<String>::BE_COMPARED
+            ],
+            [true; 3],
+            "the probe finds what there is"
+        );
+        assert_eq!(
+            [
+                Can::<Secret>::SHOW,
+                Can::<Secret>::BE_WRITTEN,
+                Can::<Secret>::BE_COMPARED
+            ],
+            [false; 3]
+        );
+        assert_eq!(
+            [Can::<Secrets>::SHOW, Can::<Secrets>::BE_WRITTEN],
+            [false; 2]
+        );
+        let secret = Secret::new("hunter22");
+        for shown in [
+            format!("{secret:?}"),
+            format!("{secret:#?}"),
+            format!("{:?}", Some(vec![&secret])),
+            format!("{:?}", Err::<(), _>(&secret)),
+            format!("{:#?}", secrets()),
+        ] {
+            assert!(shown.contains("Secret(…)"), "{shown}");
+            assert!(!shown.contains("hunter"), "{shown}");
+        }
+        // Nor does the error about a bad one say what it is.
+        let short = Secrets::new(BTreeMap::from([(
+            "TOKEN".to_owned(),
+            Ok(Secret::new("xyz")),
+        )]));
+        let problem = short.find("TOKEN").expect_err("it is too short");
+        assert!(!format!("{problem} {problem:?}").contains("xyz"));
+    }
+
+    #[test]
+    fn a_value_is_known_by_its_name_unless_it_is_too_short_to_hide() {
+        let secrets = Secrets::new(BTreeMap::from([
+            ("A".to_owned(), Ok(Secret::new("hunter22"))),
+            ("B".to_owned(), Ok(Secret::new("abc"))),
+        ]));
+        assert_eq!(secrets.name_of("hunter22"), Some("A"));
+        assert_eq!(secrets.name_of("hunter2"), None);
+        assert_eq!(secrets.name_of("abc"), None);
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub fn built_in() -> Policy {
         environment_variables: Vec::new(),
         secret_hosts: BTreeMap::new(),
         path: None,
+        open_to_others: Vec::new(),
     }
 }
 

@@ -34,6 +34,10 @@ pub struct Policy {
     /// The file that it was read from, from `/` on; `None`: it is built in. No part of what it says.
     #[serde(skip)]
     pub path: Option<String>,
+    /// Of this file, those of its signers and their folders: what others than the owner may write, so
+    /// that they may have it say anything. No part of what it says either.
+    #[serde(skip)]
+    pub open_to_others: Vec<String>,
 }
 
 /// What an environment is and what is allowed in it.
@@ -58,6 +62,13 @@ pub struct Environment {
     pub freezes: Vec<Freeze>,
     /// Whether a run may begin with no person at a terminal.
     pub unattended: Permission,
+}
+
+impl Environment {
+    /// Whether what was run before decides anything here: reading it takes time.
+    pub fn looks_back(&self) -> bool {
+        !self.blast_radius.ladder.is_empty() || self.same_dose_at_most.is_some()
+    }
 }
 
 /// Yes or no.
@@ -276,8 +287,8 @@ pub struct Freeze {
 /// At which moment a policy is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// A plan is made or looked at; it will run at another time.
-    Planning,
+    /// A plan is made or looked at now; it will run at another time.
+    Planning(Timestamp),
     /// A run is about to begin.
     Running(Timestamp),
 }

@@ -14,7 +14,6 @@ mod reading;
 mod rules;
 mod schema;
 mod shapes;
-mod signers;
 mod standing;
 mod template;
 mod weigh;

@@ -178,7 +178,7 @@ struct Approval {
     /// Whether an approval counts for one run only.
     #[schemars(extend("default" = false))]
     single_use: Option<bool>,
-    /// With mode: signed, the file of allowed signers, from this file's folder.
+    /// The file of allowed signers, from this file's folder: needed with mode: signed, and what they sign counts with mode: confirm.
     #[schemars(length(min = 1))]
     signers: Option<String>,
     /// With mode: signed, only FIDO keys that were touched.

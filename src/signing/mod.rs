@@ -12,5 +12,5 @@ mod verify;
 
 pub use keygen::{fingerprint_of, sign};
 pub use options::KeyWish;
-pub use signers::{AllowedSigners, SignersProblem};
+pub use signers::{AbleSigner, AllowedSigners, SignersProblem};
 pub use verify::{Recognised, Signed, verify};

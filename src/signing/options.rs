@@ -4,6 +4,8 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
+use super::signers::matches_list;
+use crate::model::approval::SIGNATURE_NAMESPACE;
 use crate::model::problem::{Problem, ProblemKind};
 
 /// What a line wants of its key beyond what the policy wants.
@@ -50,6 +52,12 @@ impl Options {
                 .hint("such a key is never allowed: mend the times or delete the line"));
         }
         Ok(options)
+    }
+
+    /// Without `namespaces`, a key may sign for every one.
+    pub(super) fn is_for_approvals(&self) -> bool {
+        let namespaces = self.namespaces.as_deref();
+        namespaces.is_none_or(|list| matches_list(SIGNATURE_NAMESPACE, list))
     }
 
     fn take(&mut self, name: &str, value: Option<String>) -> Result<(), Problem> {

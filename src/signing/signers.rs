@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use ssh_key::public::KeyData;
 use ssh_key::{Mpint, PublicKey};
 
@@ -77,10 +78,46 @@ impl AllowedSigners {
         self.lines.len()
     }
 
+    /// The keys that may sign an approval, at this time or later, in order.
+    pub fn able_to_approve(&self, at: Timestamp) -> Vec<AbleSigner<'_>> {
+        let able = self.lines.iter().filter(|line| {
+            line.options.is_for_approvals() && line.options.valid_before.is_none_or(|end| at <= end)
+        });
+        able.map(|line| AbleSigner {
+            principals: &line.principals,
+            key_type: kind_of(&line.key),
+        })
+        .collect()
+    }
+
+    /// The names of those whose keys were for approvals and are not any more at this time.
+    pub fn lapsed(&self, at: Timestamp) -> Vec<&str> {
+        let lapsed = self.lines.iter().filter(|line| {
+            line.options.is_for_approvals() && line.options.valid_before.is_some_and(|end| at > end)
+        });
+        lapsed.map(|line| line.principals.as_str()).collect()
+    }
+
     /// Whether a line has the key with this fingerprint (`SHA256:…`).
     pub fn knows(&self, fingerprint: &str) -> bool {
         let of = |line: &AllowedKey| line.key.fingerprint(ssh_key::HashAlg::Sha256).to_string();
         self.lines.iter().any(|line| of(line) == fingerprint)
+    }
+}
+
+/// A key that may sign an approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AbleSigner<'a> {
+    principals: &'a str,
+    /// As it stands before the key: `ssh-ed25519`.
+    pub key_type: String,
+}
+
+impl AbleSigner<'_> {
+    /// Whether one of its names is such a one; a name that is a pattern may be any.
+    pub fn may_be(&self, fits: impl Fn(&str) -> bool) -> bool {
+        let mut names = self.principals.split(',');
+        names.any(|name| name.contains(['*', '?']) || (!name.starts_with('!') && fits(name)))
     }
 }
 

@@ -6,7 +6,7 @@ use ssh_key::{Algorithm, HashAlg, PublicKey, SshSig};
 
 use super::envelope;
 use super::options::KeyWish;
-use super::signers::{AllowedKey, AllowedSigners, fitness, kind_of, matches_list};
+use super::signers::{AllowedKey, AllowedSigners, fitness, kind_of};
 use crate::model::approval::{Person, Presence, SIGNATURE_NAMESPACE, SignatureFlaw, Signer};
 
 /// Something that was signed.
@@ -112,8 +112,7 @@ fn find<'a>(
 
 fn allowed(line: &AllowedKey, at: Timestamp) -> Result<(), SignatureFlaw> {
     let options = &line.options;
-    let spaces = options.namespaces.as_deref();
-    if spaces.is_some_and(|list| !matches_list(SIGNATURE_NAMESPACE, list)) {
+    if !options.is_for_approvals() {
         return Err(SignatureFlaw::KeyForSomethingElse);
     }
     if let Some(from) = options.valid_after.filter(|from| at < *from) {

@@ -70,7 +70,7 @@ secrets:
   TOKEN: {hosts: ["prom.example.com", "other.example.com:8443"]}
 "#;
 
-const KEYS: &str = "alice@example.com ssh-ed25519 AAAA\n";
+const KEYS: &str = "alice@example.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOx\n";
 
 fn source(text: &str) -> Source {
     Source {
@@ -85,16 +85,15 @@ fn load(text: &str) -> Result<Policy, DocumentError> {
 }
 
 fn load_with(text: &str, keys: &str) -> Result<Policy, DocumentError> {
-    load_policy(
-        &source(text),
-        &|path| match path.ends_with("allowed_signers") {
-            true => Ok(keys.to_owned()),
-            false => Err(
-                Problem::new(ProblemKind::Invalid, format!("there is no file `{path}`"))
-                    .hint("check the path"),
-            ),
-        },
-    )
+    load_policy(&source(text), &|path| match path {
+        "wrong/allowed_signers" => Ok(format!("# ours\n{KEYS}alice\nbob cert-authority {KEYS}")),
+        "readme/allowed_signers" => Ok("no signer\n".repeat(7)),
+        path if path.ends_with("allowed_signers") => Ok(keys.to_owned()),
+        path => Err(
+            Problem::new(ProblemKind::Invalid, format!("there is no file `{path}`"))
+                .hint("check the path"),
+        ),
+    })
 }
 
 #[track_caller]

@@ -7,6 +7,7 @@ use crate::plan::fields::Fields;
 use crate::policy::document::{
     ApprovalNeed, ApprovalRules, Permission, RequiredPresence, SignersFile,
 };
+use crate::signing::{AllowedSigners, SignersProblem};
 
 pub(in crate::policy) const APPROVAL_KEYS: &[&str] = &[
     "mode",
@@ -35,8 +36,12 @@ const MOST: u32 = 100;
 const SHORTEST: Span = Span::from_secs(1);
 const LONGEST: Span = Span::from_secs(30 * 86_400);
 
+const MOST_LINES_TOLD: usize = 5;
+
 /// Keys that mean something only for a signature.
 const OF_SIGNATURES: &[&str] = &["signers", "requireTouch", "requireVerify"];
+/// Those of them that mean nothing where an approval may be typed: nothing is wanted of a key then.
+const OF_KEYS_THAT_MUST: &[&str] = &["requireTouch", "requireVerify"];
 
 /// The rules that stand here over those that hold without them.
 pub(super) fn read(
@@ -94,8 +99,8 @@ pub(super) fn settled(
     if let Some(own) = own.filter(|own| !own.has("mode")) {
         report_idle(&own, rules.mode);
     }
+    // What was signed counts wherever its key is known, also where a typed name would do.
     ApprovalRules {
-        signers: None,
         presence: RequiredPresence::None,
         ..rules
     }
@@ -103,12 +108,13 @@ pub(super) fn settled(
 
 /// What has to do with signatures does nothing where none is asked for.
 fn report_idle(fields: &Fields<'_>, mode: ApprovalNeed) {
-    let word = match mode {
+    let (word, idle) = match mode {
         ApprovalNeed::Signed => return,
-        ApprovalNeed::None => "none",
-        ApprovalNeed::Confirm => "confirm",
+        ApprovalNeed::None => ("none", OF_SIGNATURES),
+        // A signature says more than a typed name, and counts where its key is known.
+        ApprovalNeed::Confirm => ("confirm", OF_KEYS_THAT_MUST),
     };
-    for key in OF_SIGNATURES {
+    for key in idle {
         let switched_off = || {
             fields
                 .all()
@@ -151,14 +157,34 @@ fn requester(fields: &Fields<'_>, base: Permission) -> Permission {
 fn signers(cursor: &Cursor<'_>, files: ReadFile<'_>) -> Option<SignersFile> {
     let path = cursor.filled_text()?;
     match files(path) {
-        Ok(text) => Some(SignersFile {
-            path: path.to_owned(),
-            text,
-        }),
+        Ok(text) => {
+            report_lines(cursor, path, &text);
+            Some(SignersFile {
+                path: path.to_owned(),
+                text,
+            })
+        }
         Err(why) => {
             cursor.report(why.message, why.hint.unwrap_or_default());
             None
         }
+    }
+}
+
+/// Every line of a file of signers that cannot be read, unless it is a file of something else.
+fn report_lines(cursor: &Cursor<'_>, path: &str, text: &str) {
+    let wrong = AllowedSigners::parse(text).err().unwrap_or_default();
+    for SignersProblem { line, problem } in wrong.iter().take(MOST_LINES_TOLD) {
+        cursor.report(
+            format!("{path}, line {line}: {}", problem.message),
+            problem.hint.clone().unwrap_or_default(),
+        );
+    }
+    if wrong.len() > MOST_LINES_TOLD {
+        cursor.report(
+            format!("{path} has {} lines that name no signer", wrong.len()),
+            "name a file with one signer a line, such as `alice@example.com ssh-ed25519 AAAA…`",
+        );
     }
 }
 

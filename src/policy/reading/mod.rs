@@ -96,6 +96,7 @@ fn read(document: &Fields<'_>, files: ReadFile<'_>) -> Option<Policy> {
         environment_variables: variables,
         secret_hosts,
         path: None,
+        open_to_others: Vec::new(),
     })
 }
 

@@ -30,8 +30,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
 /// Nobody can be hurt in the sandbox of this very process. A policy that somebody wrote says itself
 /// where no approval is needed.
 fn needs_none(facts: &Facts<'_>) -> bool {
-    let own = facts.sandbox.filter(|_| facts.policy.name == BUILT_IN);
-    own.is_some_and(|sandbox| sandbox.holds(facts.plan))
+    facts.policy.name == BUILT_IN && facts.is_in_its_own_sandbox()
 }
 
 fn because(facts: &Facts<'_>) -> String {
@@ -75,6 +74,10 @@ fn wanted(rules: &ApprovalRules) -> String {
 
 fn way_out(facts: &Facts<'_>, rules: &ApprovalRules) -> &'static str {
     match rules.mode {
+        // It ends with the run, and so does whatever could be approved apart from it.
+        ApprovalNeed::None | ApprovalNeed::Confirm if facts.is_in_its_own_sandbox() => {
+            "type the experiment's name when the run asks, at a terminal; or let the policy say `approval: {mode: none}` there"
+        }
         ApprovalNeed::Signed => {
             "`chaos approve PLAN --key FILE` at a terminal, with a key that the policy's signers list"
         }

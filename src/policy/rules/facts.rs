@@ -35,7 +35,7 @@ impl<'a> Facts<'a> {
             policy,
             sandbox: None,
             history: History::none(),
-            moment: Moment::Planning,
+            moment: Moment::Planning(plan.created),
             attendance: Attendance::Person,
         }
     }
@@ -51,18 +51,22 @@ impl<'a> Facts<'a> {
         &self.plan.experiment.environment
     }
 
-    /// The moment that is asked about: when the run begins, or else when the plan was made.
+    /// Whether it touches nothing but the sandbox that this process started.
+    pub(super) fn is_in_its_own_sandbox(&self) -> bool {
+        self.sandbox.is_some_and(|sandbox| sandbox.holds(self.plan))
+    }
+
+    /// The moment that is asked about: when the run begins, or else when somebody looks at the plan.
     pub(super) fn now(&self) -> Timestamp {
         match self.moment {
-            Moment::Planning => self.plan.created,
-            Moment::Running(now) => now,
+            Moment::Planning(now) | Moment::Running(now) => now,
         }
     }
 
     /// How much it weighs that a run could not begin now: nothing is lost while a plan is made.
     pub(super) fn weight_of_now(&self) -> Severity {
         match self.moment {
-            Moment::Planning => Severity::Warn,
+            Moment::Planning(_) => Severity::Warn,
             Moment::Running(_) => Severity::Deny,
         }
     }

@@ -17,9 +17,11 @@ mod protected_namespaces;
 mod rehearsal;
 mod same_dose;
 mod unattended;
+mod writable_policy;
 
 pub use facts::Facts;
 pub use own_sandbox::OwnSandbox;
+pub(super) use production::production_mark;
 
 use super::finding::{Finding, Severity};
 use crate::model::approval::Exception;
@@ -170,6 +172,12 @@ pub const RULES: &[Rule] = &[
         purpose: "a run begins when changes are allowed",
         severities: &[Severity::Deny, Severity::Warn],
         check: change_window::check,
+    },
+    Rule {
+        name: "writable-policy",
+        purpose: "nobody but its owner can change what the policy says",
+        severities: &[Severity::Warn],
+        check: writable_policy::check,
     },
     Rule {
         name: "unattended",

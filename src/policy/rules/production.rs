@@ -173,6 +173,11 @@ fn headers(above: &str, access: &Access) -> Vec<Sniffed> {
     access.headers.iter().map(place).collect()
 }
 
+/// The word or the pattern that marks a name as production's.
+pub(in crate::policy) fn production_mark(name: &str, production: &Production) -> Option<String> {
+    mark(&Sniffed::text("", name), production)
+}
+
 /// The word or the pattern that marks it as production's.
 fn mark(sniffed: &Sniffed, production: &Production) -> Option<String> {
     let word = smell(&sniffed.shown, &production.words).cloned();

@@ -1,9 +1,10 @@
 //! Which policy applies where, and what `chaos policy` and `chaos init` make of it.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::{Scene, approve};
-use crate::support::process::{Ended, Place, Running};
+use crate::support::process::{Ended, Place, Running, files_in};
 
 /// A policy for this machine with one line more in its environment.
 fn policy(name: &str, line: &str) -> String {
@@ -115,6 +116,37 @@ async fn a_policy_that_cannot_be_read_is_never_passed_over() {
 }
 
 #[tokio::test]
+async fn a_policy_that_others_may_write_is_told_by_check_and_by_plan() {
+    let set = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let scene = Scene::new().await;
+    let place = &scene.place;
+    let folder = place.path("team");
+    std::fs::create_dir(&folder).unwrap();
+    set(&folder, 0o755);
+    std::fs::copy(place.path("stream-down.yaml"), folder.join("down.yaml")).unwrap();
+    let file = place.write("team/chaos-policy.yaml", &policy("ours", LAX));
+    let plan = ["plan", "--rehearse", "0s", "team/down.yaml"];
+    let check = ["policy", "check", "team/chaos-policy.yaml"];
+    for (path, mode, is_told) in [
+        (&file, 0o644, false),
+        (&file, 0o646, true),
+        (&folder, 0o757, true),
+        (&folder, 0o1777, false),
+    ] {
+        set(path, mode);
+        let said = "others than its owner may write";
+        for args in [&plan[..], &check[..]] {
+            let shown = place.chaos(args).await.exits(0).stdout;
+            let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(words.contains(said), is_told, "{mode:o} {shown}");
+        }
+        set(path, if path == &file { 0o644 } else { 0o755 });
+    }
+}
+
+#[tokio::test]
 async fn a_plan_finds_its_policy_again_from_any_folder() {
     let scene = Scene::new().await;
     let place = &scene.place;
@@ -141,6 +173,14 @@ async fn a_plan_finds_its_policy_again_from_any_folder() {
     lost.exits(2)
         .tells("policy `ours`, under which this plan was made, is not at /")
         .tells("--policy FILE");
+    // What it does can be read all the same, and that nothing allows it.
+    for args in [&["show", &plan][..], &["show", "--explain", &plan]] {
+        let shown = in_folder(place, &elsewhere, args).await.exits(0);
+        shown
+            .prints("stream-down")
+            .prints("policy `ours` cannot be read")
+            .tells("is not at /");
+    }
     // Another one, and both are named.
     let other = ["run", &plan, "--policy", "chaos-policy.yaml"];
     let other = in_folder(place, &elsewhere, &other).await.exits(3);
@@ -380,6 +420,46 @@ async fn init_writes_a_policy_too_unless_there_is_one_or_nobody_wants_one() {
     place.write("chaos-policy.yaml", &other);
     let third = init("third.yaml", &[]).await.exits(0);
     third.tells("and it knows no environment `local`");
+    let other = policy("ours", LAX).replace("[loopback]", "[\"loopback:1\"]");
+    place.write("chaos-policy.yaml", &other);
+    let fourth = init("fourth.yaml", &[]).await.exits(0);
+    fourth.tells("and nothing in it proves that http://127.0.0.1:");
+}
+
+#[tokio::test]
+async fn a_policy_of_ones_own_applies_to_the_sandbox_of_a_run_too() {
+    let place = Place::new();
+    place.chaos(&["init", "--yes", "down.yaml"]).await.exits(0);
+    let run = ["run", "--sandbox", "--yes", "down.yaml"];
+    let refused = place.chaos(&run).await.exits(4);
+    let refused = refused
+        .tells("policy `ours` wants a person's approval of what runs in environment `sandbox`")
+        .tells("approval: {mode: none}");
+    // Nobody could approve it later: the sandbox is gone.
+    assert!(
+        !refused.stderr.contains("chaos approve"),
+        "{}",
+        refused.stderr
+    );
+    let file = place.path("chaos-policy.yaml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let none = text.replacen(
+        "  sandbox:\n",
+        "  sandbox:\n    approval: {mode: none}\n",
+        1,
+    );
+    place.write("chaos-policy.yaml", &none);
+    place.write(
+        "down.yaml",
+        &std::fs::read_to_string(place.path("down.yaml"))
+            .unwrap()
+            .replace("for: 8s", "for: 1s")
+            .replace("hold: 20s", "hold: 1s"),
+    );
+    let ran = place.chaos(&run).await;
+    ran.tells("no approval needed, says the policy")
+        .tells("fault seen in")
+        .tells("fault seen gone");
 }
 
 #[tokio::test]
@@ -402,4 +482,34 @@ async fn a_policy_of_somebody_else_above_a_document_counts_only_by_name() {
     std::os::unix::fs::chown(place.path("stream-down.yaml"), Some(SOMEBODY), None).unwrap();
     let both = place.chaos(&["plan", "stream-down.yaml"]).await.exits(0);
     both.prints("Policy theirs");
+}
+
+#[tokio::test]
+async fn old_runs_are_read_only_where_the_policy_counts_them() {
+    let scene = Scene::new().await;
+    let place = &scene.place;
+    place.write("chaos-policy.yaml", &policy("ours", LAX));
+    let plan = scene.approved_plan(&[]).await;
+    place.chaos(&["run", &plan]).await.exits(0);
+    let mut files = files_in(&place.state(), Path::new("")).into_iter();
+    let (path, bytes) = files
+        .find(|(path, _)| path.extension().is_some_and(|end| end == "jsonl"))
+        .expect("a journal");
+    let text = String::from_utf8(bytes).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let middle = lines.len() / 2;
+    lines[middle].insert(1, ' ');
+    std::fs::write(place.state().join(path), lines.join("\n") + "\n").unwrap();
+
+    let plan = ["plan", "--rehearse", "0s", "stream-down.yaml"];
+    let quiet = place.chaos(&plan).await.exits(0);
+    assert!(!quiet.stderr.contains("damaged"), "{}", quiet.stderr);
+    for line in [
+        "sameDose: {atMost: 1}",
+        "blastRadius: {ladder: [50%, 100%]}",
+    ] {
+        place.write("chaos-policy.yaml", &policy("ours", line));
+        let told = place.chaos(&plan).await.exits(0);
+        told.tells("counts for nothing here: its journal is damaged");
+    }
 }

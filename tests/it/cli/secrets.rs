@@ -166,3 +166,40 @@ async fn a_secret_that_no_header_can_carry_is_refused_without_saying_it() {
     let ended = Running::of(command).ended().await.exits(2);
     ended.tells("the secret in /nowhere/token cannot be read");
 }
+
+#[tokio::test]
+async fn no_variable_carries_the_value_of_a_secret() {
+    let scene = scene().await;
+    let place = &scene.place;
+    let document = std::fs::read_to_string(place.path("stream-down.yaml")).unwrap();
+    let with = |variable: &str| {
+        let text = document.replace("\nhypothesis: ", &format!("\nhypothesis: ${{{variable}}} "));
+        assert_ne!(text, document);
+        place.write("leaking.yaml", &text);
+    };
+    std::fs::create_dir_all(place.state()).unwrap();
+    with("CLAIM");
+    let typed = format!("CLAIM={VALUE}");
+    let refused = with_secrets(place, &["plan", "leaking.yaml", "--var", &typed]).await;
+    assert_hidden(place, &refused);
+    refused
+        .exits(2)
+        .tells("the variable `CLAIM` has the value of the secret `TOKEN`")
+        .tells("write `${secret:TOKEN}`");
+    // Nor does a policy that lets everything in let that in.
+    place.write(
+        "chaos-policy.yaml",
+        "apiVersion: chaos/v1
+kind: Policy
+metadata: {name: ours}
+environments: {local: {proof: {localstack: {hosts: [loopback]}}}}
+variables: {fromEnvironment: [\"*\", \"CHAOS_SECRET_*\"]}
+",
+    );
+    for variable in ["CHAOS_SECRET_TOKEN", "CHAOS_SECRET_KEY_FILE"] {
+        with(variable);
+        let refused = with_secrets(place, &["plan", "leaking.yaml"]).await;
+        assert_hidden(place, &refused);
+        refused.exits(2).tells(variable);
+    }
+}

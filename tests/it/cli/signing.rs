@@ -68,6 +68,47 @@ impl Signed {
 }
 
 #[tokio::test]
+async fn where_a_typed_name_would_do_a_key_that_is_known_signs_and_counts() {
+    if pty::is_missing() || keygen_is_missing() {
+        return;
+    }
+    let signed = Signed::new("", "").await;
+    let policy = std::fs::read_to_string(&signed.policy).unwrap();
+    let policy = policy.replace("mode: signed", "mode: confirm");
+    std::fs::write(&signed.policy, policy).unwrap();
+    let place = &signed.scene.place;
+    let args = ["plan", "stream-down.yaml", "--out", "plan.json"];
+    signed.run(place, "ann", &args).await.exits(0);
+    let (code, shown) = signed
+        .approve(place, "plan.json", &["--out", "yes.json"], "stream-down\r")
+        .await;
+    assert_eq!(code, Some(0), "{shown}");
+    let text = std::fs::read_to_string(place.path("yes.json")).unwrap();
+    assert!(text.contains("BEGIN SSH SIGNATURE"), "{text}");
+    let shown = signed.run(place, "ann", &["show", "plan.json"]).await;
+    shown
+        .exits(0)
+        .prints("approved and signed by bob@")
+        .prints("1 of 1 approvals: it may run");
+    // A key that nobody knows signs nothing, and the typed name counts.
+    std::fs::write(place.path("allowed_signers"), "# nobody\n").unwrap();
+    let args = ["plan", "stream-down.yaml", "--out", "other.json"];
+    signed.run(place, "ann", &args).await.exits(0);
+    let (code, shown) = signed
+        .approve(
+            place,
+            "other.json",
+            &["--out", "typed.json"],
+            "stream-down\r",
+        )
+        .await;
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("not signed"), "{shown}");
+    let text = std::fs::read_to_string(place.path("typed.json")).unwrap();
+    assert!(!text.contains("BEGIN SSH SIGNATURE"), "{text}");
+}
+
+#[tokio::test]
 async fn planned_by_one_signed_by_another_and_run_by_a_third_with_nothing_but_files() {
     if pty::is_missing() || keygen_is_missing() {
         return;

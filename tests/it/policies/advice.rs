@@ -23,7 +23,12 @@ fn said(environment: &str, keys: &str) -> Vec<String> {
 fn every_weakness_is_named_once() {
     let signed = "approval: {mode: signed, signers: allowed_signers}";
     let touch = "approval: {mode: signed, signers: allowed_signers, requireTouch: true}";
-    let anybody = "alice ssh-ed25519 AAAA";
+    const ALICE: &str =
+        "alice ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOx";
+    const BOTH: &str = "alice ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOx\nbob sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOxAAAABHNzaDo=";
+    const FOR_GIT: &str = "alice namespaces=\"git\" ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOx";
+    const TOUCHED: &str = "alice sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOxAAAABHNzaDo=";
+    const LAPSED: &str = "alice valid-before=\"20261129Z\" ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOJrxUjrVMF0vdVnbGXIyPozsEX1iU6z+BLETfoy+EOx";
     let rows: Vec<(&str, &str, String, &[&str])> = vec![
         ("nothing", "", "gates: {atLeast: 1}".to_owned(), &[]),
         (
@@ -74,7 +79,7 @@ fn every_weakness_is_named_once() {
             "approval: {count: 2}".to_owned(),
             &["environments.staging.approval: who approves is whatever the variable USER says at a terminal: two names may be one person"],
         ),
-        ("a key that may sign", anybody, signed.to_owned(), &[]),
+        ("a key that may sign", ALICE, signed.to_owned(), &[]),
         (
             "a file without keys",
             "# none yet\n",
@@ -83,31 +88,61 @@ fn every_weakness_is_named_once() {
         ),
         (
             "a key for something else",
-            "alice namespaces=\"git\" ssh-ed25519 AAAA",
+            FOR_GIT,
             signed.to_owned(),
             &["environments.staging.approval.signers: allowed_signers has no key that may sign an approval"],
         ),
         (
             "a touch that no key can tell",
-            anybody,
+            ALICE,
             touch.to_owned(),
             &["environments.staging.approval.signers: a key that is touched is wanted, and allowed_signers has none that can tell"],
         ),
         (
             "a key that can be touched",
-            "alice sk-ssh-ed25519@openssh.com AAAA",
+            TOUCHED,
             touch.to_owned(),
             &[],
         ),
         (
+            "a key whose time is over",
+            LAPSED,
+            signed.to_owned(),
+            &[
+                "environments.staging.approval.signers: the time of the key of `alice` in allowed_signers is over",
+                "environments.staging.approval.signers: allowed_signers has no key that may sign an approval",
+            ],
+        ),
+        (
+            "keys of others than the approvers",
+            ALICE,
+            "approval: {mode: signed, signers: allowed_signers, approvers: [\"*@example.com\"]}".to_owned(),
+            &["environments.staging.approval.signers: nobody whose key is in allowed_signers is one of the `approvers`"],
+        ),
+        (
+            "more approvals than keys",
+            ALICE,
+            "approval: {mode: signed, signers: allowed_signers, count: 2}".to_owned(),
+            &["environments.staging.approval.signers: 2 approvals are needed, and 1 of the keys in allowed_signers may give one"],
+        ),
+        (
+            "more approvals than keys that can be touched",
+            BOTH,
+            "approval: {mode: signed, signers: allowed_signers, requireTouch: true, count: 2}".to_owned(),
+            &["environments.staging.approval.signers: 2 approvals are needed, and 1 of the keys in allowed_signers may give one"],
+        ),
+        (
             "more approvals than people",
-            anybody,
+            ALICE,
             "approval: {mode: signed, signers: allowed_signers, count: 3, approvers: [alice, bob]}".to_owned(),
-            &["environments.staging.approval: 3 approvals are needed, and 2 may give one"],
+            &[
+                "environments.staging.approval.signers: 3 approvals are needed, and 1 of the keys in allowed_signers may give one",
+                "environments.staging.approval: 3 approvals are needed, and 2 may give one",
+            ],
         ),
         (
             "one person who cannot approve what she plans",
-            anybody,
+            ALICE,
             "approval: {mode: signed, signers: allowed_signers, requester: denied, approvers: [alice]}".to_owned(),
             &["environments.staging.approval: nobody may approve what `alice` plans"],
         ),
@@ -128,6 +163,42 @@ fn every_weakness_is_named_once() {
             "",
             "freezes: [{from: 2026-11-01, to: 2026-11-29, timeZone: UTC}, {from: 2026-11-01, to: 2026-11-30, timeZone: UTC}]".to_owned(),
             &["environments.staging.freezes: the freeze from 2026-11-01 to 2026-11-29 is over"],
+        ),
+        (
+            "a freeze that never ends",
+            "",
+            "freezes: [{from: 2026-11-01, to: 9999-12-31, timeZone: UTC}]".to_owned(),
+            &["environments.staging.freezes: no run may begin in it at all"],
+        ),
+        (
+            "freezes that leave no window for years",
+            "",
+            "windows: [{days: [mon], from: \"09:00\", to: \"10:00\", timeZone: UTC}]\n    freezes: [{from: 2026-11-01, to: 2028-01-01, timeZone: UTC}]".to_owned(),
+            &["environments.staging.freezes: no run may begin in it before 2028-01-03"],
+        ),
+        (
+            "a window that is closed now",
+            "",
+            "windows: [{days: [tue], from: \"09:00\", to: \"10:00\", timeZone: UTC}]".to_owned(),
+            &[],
+        ),
+        (
+            "an environment that smells of production",
+            "",
+            "proof: {localstack: {hosts: [loopback]}}\n    gates: {atLeast: 1}\n  eu-prod:\n    proof: {localstack: {hosts: [loopback]}}".to_owned(),
+            &["environments.eu-prod: its name smells of production (`prod`): every plan in it is denied"],
+        ),
+        (
+            "one that is named",
+            "",
+            "proof: {localstack: {hosts: [loopback]}}\n    gates: {atLeast: 1}\n  eu-prod:\n    proof: {localstack: {hosts: [loopback]}}\nproduction: {named: [eu-prod]}".to_owned(),
+            &[],
+        ),
+        (
+            "everything is named",
+            "",
+            "gates: {atLeast: 1}\nproduction: {named: [\"*\"]}".to_owned(),
+            &["production.named: `*` names everything: whatever smells of production is only asked about"],
         ),
         (
             "secrets of the shell",

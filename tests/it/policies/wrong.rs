@@ -1,5 +1,6 @@
 //! Wrong policies: one row for each thing that can be wrong, and texts that nobody wrote by hand.
 
+use chaos_gameday::policy::RequiredPresence;
 use proptest::prelude::*;
 
 use super::{FULL, SMALL, load};
@@ -73,6 +74,8 @@ const ROWS: &[Row] = &[
     Environment("approval: {mode: sign, count: 0, expiresAfter: 90d}"),
     Environment("approval: {mode: signed}"),
     Environment("approval: {mode: signed, signers: nowhere}"),
+    Environment("approval: {mode: signed, signers: wrong/allowed_signers}"),
+    Environment("approval: {mode: confirm, signers: readme/allowed_signers, requireTouch: true}"),
     Environment("approval: {requireTouch: true}"),
     Environment("approval: {mode: none, requireVerify: true, signers: allowed_signers}"),
     Environment(
@@ -130,9 +133,16 @@ fn a_signed_environment_takes_its_keys_from_wherever_they_are_named() {
     let policy = load(&format!("{signed}{defaults}\n")).expect("keys from the defaults");
     let rules = &policy.environments["staging"].approval;
     assert!(rules.signers.is_some());
-    let policy = load(&format!("{SMALL}{defaults}\n")).expect("keys for those who sign");
-    let rules = &policy.environments["staging"].approval;
-    assert_eq!(rules.signers, None, "nobody signs, so that no key matters");
+    // Where a typed name would do, a signature counts all the same, whatever its key can tell.
+    for mode in ["confirm", "none"] {
+        let other = Row::Environment("approval: {mode: MODE}")
+            .text()
+            .replace("MODE", mode);
+        let policy = load(&format!("{other}{defaults}\n")).expect("keys for those who sign");
+        let rules = &policy.environments["staging"].approval;
+        assert!(rules.signers.is_some(), "{mode}");
+        assert_eq!(rules.presence, RequiredPresence::None, "{mode}");
+    }
 }
 
 /// A good policy with a few letters of it changed, doubled or lost.

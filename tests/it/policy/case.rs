@@ -174,7 +174,7 @@ impl Case {
             document: document.into(),
             policy,
             history: History::default(),
-            moment: Moment::Planning,
+            moment: Moment::Planning(at(MADE)),
             attendance: Attendance::Person,
             sandbox: None,
             spoil: |_| {},
@@ -262,7 +262,7 @@ impl Case {
             .any(|found| found.severity == Severity::Deny);
         let (printer, seen) = captured(terminal());
         let shown = match (denied, self.moment) {
-            (true, Moment::Planning) => {
+            (true, Moment::Planning(_)) => {
                 let failure = Failure::denied_at(&self.source(), &spans, &findings, Vec::new());
                 failure.expect("a denial").show(&printer);
                 seen.stderr()

@@ -42,9 +42,10 @@ the dose of a fault in a cluster is its blast radius.
 A run counts where it was: in the environment of its plan. Of each journal only the head and the tail
 are read, so that long runs cost no more than short ones; what ran the same fault in the same
 environment is then read whole, and counts only if every line of it is what was written: that costs a
-few milliseconds for a run of minutes, seconds for one of a million events. A run that goes on, died,
-is damaged, or was recorded before journals told doses counts for nothing. Other state folders, on
-other machines, are not known.
+few milliseconds for a run of minutes, seconds for one of a million events, each time that a plan is
+made, looked at or run. Where the environment has neither `ladder` nor `sameDose`, none is read. A run
+that goes on, died, is damaged, or was recorded before journals told doses counts for nothing. Other
+state folders, on other machines, are not known.
 
 For `ladder`, a run at the rung or above it counts, and so does an earlier step or rung of the same
 plan: each is judged before the next goes in. For `same-dose`, only runs that held count; one that
@@ -299,11 +300,15 @@ fn gates() -> Vec<Example> {
 fn times() -> Vec<Example> {
     let windows = "windows:\n  - {days: [mon, tue, wed, thu], from: \"09:00\", to: \"16:00\", timeZone: Europe/Berlin}\nfreezes:\n  - {from: 2026-12-20, to: 2027-01-06, timeZone: Europe/Berlin, reason: the year ends}";
     let case = || Case::of(on_localstack(&[1.0]), staging(windows));
-    let mut planned = case().once(|plan| plan.created = super::case::at("2026-03-06T10:00:00Z"));
-    planned.moment = Moment::Planning;
+    let mut planned = case();
+    planned.moment = Moment::Planning(super::case::at("2026-03-06T10:00:00Z"));
     let nobody = |case: Case| Case {
         attendance: Attendance::Nobody,
         ..case
+    };
+    let open = Policy {
+        open_to_others: vec!["/team/chaos-policy.yaml".to_owned()],
+        ..staging("")
     };
     let alone = "unattended: denied";
     let unattended = || nobody(Case::of(on_localstack(&[1.0]), staging(alone)));
@@ -325,6 +330,12 @@ fn times() -> Vec<Example> {
             "`chaos run` on Christmas Eve.",
             windows,
             case().running("2026-12-24T10:00:00Z"),
+        ),
+        example(
+            "writable-policy",
+            "A file that the whole team may write.",
+            "",
+            Case::of(on_localstack(&[1.0]), open),
         ),
         example(
             "unattended",

@@ -65,7 +65,10 @@ fn moments() -> impl Strategy<Value = Moment> {
     ];
     let running =
         seconds.prop_map(|second| Moment::Running(Timestamp::from_second(second).expect("a time")));
-    prop_oneof![Just(Moment::Planning), running]
+    prop_oneof![
+        Just(Moment::Planning(super::case::at(super::case::MADE))),
+        running
+    ]
 }
 
 proptest! {

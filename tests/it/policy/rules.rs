@@ -822,6 +822,41 @@ fn a_person_is_there_where_one_is_wanted() {
 }
 
 #[test]
+fn a_policy_that_others_may_write_is_told() {
+    let open = |paths: &[&str]| {
+        let open_to_others = paths.iter().map(|path| (*path).to_owned()).collect();
+        let policy = Policy {
+            open_to_others,
+            ..staging("")
+        };
+        Case::of(on_localstack(&[1.0]), policy)
+    };
+    let said = |path: &str| {
+        format!(
+            "warn environment: others than its owner may write {path}, and so decide what policy `ours` allows"
+        )
+    };
+    let (file, folder) = (said("/x/chaos-policy.yaml"), said("/x"));
+    assert_all(
+        "writable-policy",
+        vec![
+            ("its owner alone", open(&[]), NOTHING),
+            ("a file", open(&["/x/chaos-policy.yaml"]), &[&file]),
+            (
+                "a file and its folder",
+                open(&["/x", "/x/chaos-policy.yaml"]),
+                &[&folder, &file],
+            ),
+            (
+                "also when a run begins",
+                open(&["/x"]).running("2026-03-04T10:00:00Z"),
+                &[&folder],
+            ),
+        ],
+    );
+}
+
+#[test]
 fn an_approval_is_wanted_as_the_policy_says() {
     let wants = |approval: &str| {
         let policy = staging(&format!("approval: {{{approval}}}"));

@@ -1,16 +1,18 @@
 //! What a careful reader of a policy would say: nothing in it is wrong, and something in it is weak.
 
+mod approval;
+mod production;
+mod times;
+
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::document::{
-    ApprovalNeed, ApprovalRules, Environment, Freeze, HostPattern, Permission, Policy,
-    RequiredPresence,
-};
-use super::signers;
+use approval::approval;
+use production::production;
+use times::times;
+
+use super::document::{ApprovalNeed, Environment, HostPattern, Permission, Policy};
 use crate::model::pattern::Pattern;
-use crate::model::units::Span;
 use crate::plan::tree::key_path;
 
 /// Something to think about again.
@@ -51,8 +53,6 @@ const SECRET_VARIABLES: &[&str] = &[
     "PGPASSWORD",
     "VAULT_TOKEN",
 ];
-/// The world that was approved is another one after this.
-const LONG_APPROVAL: Span = Span::from_secs(86_400);
 
 /// Everything that a careful reader would say at this time.
 pub fn advice(policy: &Policy, now: Timestamp) -> Vec<Advice> {
@@ -60,28 +60,19 @@ pub fn advice(policy: &Policy, now: Timestamp) -> Vec<Advice> {
     for (name, environment) in &policy.environments {
         let place = key_path("environments", name);
         all.extend(proof(&place, environment));
-        all.extend(approval(&place, &environment.approval));
+        all.extend(approval(&place, &environment.approval, now));
         all.extend(nobody_asked(&place, environment));
         all.extend(ladder(&place, environment));
-        let over = environment
-            .freezes
-            .iter()
-            .filter(|freeze| is_over(freeze, now));
-        all.extend(over.map(|freeze| {
-            Advice::new(
-                format!("{place}.freezes"),
-                format!("the freeze from {} to {} is over", freeze.from, freeze.to),
-                "take it away, or write the next one",
-            )
-        }));
+        all.extend(times(&place, environment, now));
     }
-    if policy.production.words.is_empty() && policy.production.patterns.is_empty() {
-        all.push(Advice::new(
-            "production",
-            "nothing is taken for production, whatever it is called",
-            "take `words` away, which brings the usual ones back",
-        ));
-    }
+    all.extend(production(policy));
+    all.extend(policy.open_to_others.iter().map(|path| {
+        Advice::new(
+            path,
+            "others than its owner may write it, and so decide what is allowed",
+            format!("`chmod go-w {path}`"),
+        )
+    }));
     all.extend(policy.environment_variables.iter().filter_map(shell));
     all
 }
@@ -154,87 +145,6 @@ fn open_host(place: &str, host: &HostPattern) -> Option<Advice> {
     ))
 }
 
-fn approval(place: &str, rules: &ApprovalRules) -> Vec<Advice> {
-    let place = format!("{place}.approval");
-    let mut all = Vec::new();
-    let asks_who =
-        !rules.approvers.is_empty() || rules.count > 1 || rules.requester == Permission::Denied;
-    match rules.mode {
-        ApprovalNeed::None if asks_who => all.push(Advice::new(
-            &place,
-            "it says who approves, and `mode: none` asks nobody",
-            "write `mode: signed` or `mode: confirm`, or take the rest away",
-        )),
-        ApprovalNeed::Confirm if asks_who => all.push(Advice::new(
-            &place,
-            "who approves is whatever the variable USER says at a terminal: two names may be one person",
-            "write `mode: signed` with `signers`, where a key proves the person",
-        )),
-        ApprovalNeed::None | ApprovalNeed::Confirm => {}
-        ApprovalNeed::Signed => all.extend(signed(&place, rules)),
-    }
-    let people = rules.approvers.iter().filter(|one| is_literal(one)).count();
-    let only_people = people > 0 && people == rules.approvers.len();
-    if only_people && usize::try_from(rules.count).is_ok_and(|count| count > people) {
-        all.push(Advice::new(
-            &place,
-            format!(
-                "{} approvals are needed, and {people} may give one",
-                rules.count
-            ),
-            "name more approvers, or lower `count`",
-        ));
-    } else if only_people && people == 1 && rules.requester == Permission::Denied {
-        all.push(Advice::new(
-            &place,
-            format!("nobody may approve what `{}` plans", rules.approvers[0]),
-            "name a second approver",
-        ));
-    }
-    if rules.mode != ApprovalNeed::None && rules.expires_after > LONG_APPROVAL {
-        all.push(Advice::new(
-            format!("{place}.expiresAfter"),
-            format!(
-                "an approval counts for {}: whoever gave it looked at another day",
-                rules.expires_after
-            ),
-            "write hours or minutes; `chaos approve` is quickly said again",
-        ));
-    }
-    all
-}
-
-fn is_literal(pattern: &Pattern) -> bool {
-    !pattern.as_str().contains(['*', '?', '[', '{', '\\'])
-}
-
-fn signed(place: &str, rules: &ApprovalRules) -> Vec<Advice> {
-    let Some(file) = &rules.signers else {
-        return Vec::new();
-    };
-    let place = format!("{place}.signers");
-    let kinds = signers::kinds_of_keys(&file.text);
-    if kinds.is_empty() {
-        return vec![Advice::new(
-            place,
-            format!("{} has no key that may sign an approval", file.path),
-            "add lines such as `alice@example.com namespaces=\"chaos-approval@v1\" ssh-ed25519 AAAA…`",
-        )];
-    }
-    if rules.presence == RequiredPresence::None || kinds.iter().any(|kind| kind.starts_with("sk-"))
-    {
-        return Vec::new();
-    }
-    vec![Advice::new(
-        place,
-        format!(
-            "a key that is touched is wanted, and {} has none that can tell",
-            file.path
-        ),
-        "add a FIDO key: `ssh-keygen -t ed25519-sk` makes one",
-    )]
-}
-
 /// Elsewhere than on this machine, with nobody's yes.
 fn nobody_asked(place: &str, environment: &Environment) -> Option<Advice> {
     let is_here = |host: &HostPattern| match host {
@@ -274,11 +184,6 @@ fn ladder(place: &str, environment: &Environment) -> Option<Advice> {
             "add `sameDose: {atMost: 3}`",
         )
     })
-}
-
-fn is_over(freeze: &Freeze, now: Timestamp) -> bool {
-    TimeZone::get(&freeze.time_zone)
-        .is_ok_and(|zone| now.to_zoned_datetime(zone).date() > freeze.to)
 }
 
 fn shell(pattern: &Pattern) -> Option<Advice> {
