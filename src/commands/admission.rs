@@ -3,7 +3,7 @@
 use super::Desk;
 use super::approvals;
 use super::asking::{self, Subject, Wish};
-use super::conduct::Conduct;
+use super::conduct::{Conduct, Seen};
 use super::planning::{self, Planned};
 use crate::cli::ConductArgs;
 use crate::error::Failure;
@@ -13,6 +13,7 @@ use crate::model::ids::RunId;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::policy::{self, Admission, AdmittedPlan, OwnSandbox, Scales, Standing};
 use crate::run::Clock;
+use crate::view::plan as shown;
 use crate::view::prompt::{self, Answer};
 
 /// The policy's last word, with a person asked where it wants one and there is one.
@@ -34,6 +35,10 @@ pub(super) fn admit(
             findings: &planned.findings,
         };
         if asks(desk, about, &given, &used) {
+            // Nobody says yes to what he has not seen.
+            if conduct.seen == Seen::Unseen && desk.printer.has_person() {
+                shown::insist(&desk.printer, &planned.stored, &planned.findings);
+            }
             let approval = asking::ask(desk, about, wish(desk))?;
             store.save_approval(&approval)?;
             given.push(approval);
