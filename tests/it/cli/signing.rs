@@ -106,6 +106,8 @@ async fn planned_by_one_signed_by_another_and_run_by_a_third_with_nothing_but_fi
         .tells("looked at it");
     let report = signed.run(&carol, "carol", &["report", "last"]).await;
     report.exits(0).prints("by bob@example.com, ssh-ed25519");
+    let list = signed.run(&carol, "carol", &["approve", "--list"]).await;
+    list.exits(0).prints("signed by bob@example.com");
     let again = signed.run(&carol, "carol", &args).await.exits(4);
     again
         .tells("error: the approval of bob@")
