@@ -15,21 +15,46 @@ fn counts(ground: &Ground, text: &str) -> bool {
     scales.expect("a known environment").weigh(&sealed).is_ok()
 }
 
-/// Every byte as another one: each by its lowest bit, and every seventh by all 255.
+/// Every byte as another one, each by its lowest bit and by another mask, every fortieth by all 255.
 fn assert_every_byte_matters(ground: &Ground, text: &str, from_text: impl Fn(&str) -> String) {
     let bytes = text.as_bytes();
+    let mut tried = 0;
     for place in 0..bytes.len() {
-        let masks = if place % 40 == 0 { 1..=255 } else { 1..=1 };
+        // Steps through all masks that keep a text of ASCII one, from place to place.
+        let other = u8::try_from(place * 41 % 126 + 2).unwrap();
+        let masks = if place % 40 == 0 {
+            (1..=255).collect()
+        } else {
+            vec![1, other]
+        };
         for mask in masks {
             let mut changed = bytes.to_vec();
             changed[place] ^= mask;
             let Ok(changed) = String::from_utf8(changed) else {
                 continue;
             };
+            tried += 1;
             assert!(
                 !counts(ground, &from_text(&changed)),
                 "byte {place} ^ {mask:#x} of {text}"
             );
+        }
+    }
+    assert!(tried > 2 * bytes.len(), "{tried} of {}", bytes.len());
+}
+
+/// A byte more or less at each place.
+fn assert_no_byte_is_too_many(ground: &Ground, text: &str) {
+    let places = 0..=text.len();
+    for place in places.filter(|place| text.is_char_boundary(*place)) {
+        for more in [" ", "\n", "0", "\"", "\u{feff}"] {
+            let changed = [&text[..place], more, &text[place..]].concat();
+            assert!(!counts(ground, &changed), "{more:?} at {place} of {text}");
+        }
+        let mut less = text.to_owned();
+        if place < less.len() {
+            less.remove(place);
+            assert!(!counts(ground, &less), "without {place} of {text}");
         }
     }
 }
@@ -40,6 +65,7 @@ async fn one_changed_byte_anywhere_in_a_typed_approval_voids_it() {
     let text = SealedApproval::seal(ground.yes("ann"), None).to_text();
     assert!(counts(&ground, &text));
     assert_every_byte_matters(&ground, &text, str::to_owned);
+    assert_no_byte_is_too_many(&ground, &text);
 }
 
 #[tokio::test]
@@ -52,6 +78,7 @@ async fn one_changed_byte_anywhere_in_a_signed_approval_voids_it() {
     let text = sealed.to_text();
     assert!(counts(&ground, &text));
     assert_every_byte_matters(&ground, &text, str::to_owned);
+    assert_no_byte_is_too_many(&ground, &text);
 }
 
 #[tokio::test]
