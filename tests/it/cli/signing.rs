@@ -285,6 +285,10 @@ async fn a_key_that_only_an_agent_holds_signs_by_its_public_half() {
     assert_eq!(super::approvals(place, &plan), 2);
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the real program is found further down on the path that tests have"
+)]
 #[tokio::test]
 async fn a_signer_that_dies_or_says_something_else_approves_nothing() {
     use std::os::unix::fs::PermissionsExt as _;
