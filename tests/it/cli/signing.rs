@@ -434,7 +434,11 @@ async fn of_two_runs_that_race_for_one_single_use_approval_one_wins() {
         }
     }
     assert_eq!(lost, 3);
-    assert_eq!(names_in(&place.state().join("used")).len(), 1);
+    let used = names_in(&place.state().join("used"));
+    assert_eq!(used.len(), 1);
+    std::fs::write(place.state().join("used").join(&used[0]), "nobody").unwrap();
+    let again = signed.run(place, "carol", &["run", &plan]).await;
+    again.exits(8).tells("was changed: it names no run");
     assert_eq!(names_in(&place.state().join("runs")).len(), 1);
 }
 
