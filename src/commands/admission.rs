@@ -3,7 +3,7 @@
 use super::Desk;
 use super::approvals;
 use super::asking::{self, Subject, Wish};
-use super::conduct::Conduct;
+use super::conduct::{Conduct, Seen};
 use super::planning::{self, Planned};
 use crate::cli::ConductArgs;
 use crate::error::Failure;
@@ -13,6 +13,7 @@ use crate::model::ids::RunId;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::policy::{self, Admission, AdmittedPlan, OwnSandbox, Scales, Standing};
 use crate::run::Clock;
+use crate::view::plan as shown;
 use crate::view::prompt::{self, Answer};
 
 /// The policy's last word, with a person asked where it wants one and there is one.
@@ -36,6 +37,10 @@ pub(super) fn admit(
         if asks(desk, about, &given, &used) {
             if sandbox.is_some() && !desk.printer.has_person() {
                 return Err(now_or_never(about));
+            }
+            // Nobody says yes to what he has not seen.
+            if conduct.seen == Seen::Unseen && desk.printer.has_person() {
+                shown::insist(&desk.printer, &planned.stored, &planned.findings);
             }
             let approval = asking::ask(desk, about, wish(desk))?;
             store.save_approval(&approval)?;

@@ -14,7 +14,7 @@ use crate::journal::Store;
 use crate::model::approval::{Person, SealedApproval};
 use crate::model::ids::PlanId;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::read_source;
+use crate::plan::read_locked;
 use crate::policy::{Moment, Scales, Standing};
 use crate::run::Clock;
 use crate::view::approvals as shown;
@@ -26,7 +26,12 @@ use crate::view::approvals as shown;
 fn read(files: &[PathBuf], plan: &PlanId) -> Result<Vec<SealedApproval>, Failure> {
     let one = |file: &PathBuf| {
         let name = file.display();
-        let text = read_source(file)?.text;
+        // Byte for byte: a mark in front of it would make it another.
+        let text = read_locked(file).map_err(|why| Problem {
+            hint: Some("give `--approval` a file that `chaos approve` wrote".to_owned()),
+            ..why
+        })?;
+        let text = text.unwrap_or_default();
         let sealed = SealedApproval::from_text(&text).map_err(|problem| Problem {
             message: format!("{name}: {}", problem.message),
             ..problem

@@ -76,7 +76,7 @@ fn no(desk: &Desk, stored: &StoredPlan, reason: Option<String>) -> SealedApprova
     let approval = Approval {
         verdict: Verdict::No,
         nonce: Some(Nonce::of(rand::random())),
-        reason,
+        reason: reason.and_then(|reason| asking::plain(&reason)),
         ..answer
     };
     SealedApproval::seal(approval, None)

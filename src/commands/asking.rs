@@ -200,13 +200,20 @@ fn allow(
     }
     allowed.sort_unstable();
     allowed.dedup();
-    let reason = reason.filter(|reason| !reason.trim().is_empty());
-    let reason = match reason {
+    let reason = match reason.and_then(|reason| plain(&reason)) {
         None if !allowed.is_empty() => {
             let why = prompt::ask_line(&desk.printer, "why is it allowed")?;
+            let why = why.and_then(|why| plain(&why));
             Some(why.ok_or_else(|| not_approved(about))?)
         }
         given => given,
     };
     Ok((allowed, reason))
+}
+
+/// A reason without what steers a terminal: what is kept and signed is what is seen. `None`: nothing is
+/// left of it.
+pub(super) fn plain(reason: &str) -> Option<String> {
+    let plain = crate::view::sanitise(reason).trim().to_owned();
+    (!plain.is_empty()).then_some(plain)
 }

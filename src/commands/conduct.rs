@@ -44,6 +44,17 @@ pub(super) struct Conduct<'a> {
     pub(super) args: &'a ConductArgs,
     /// The sandbox that was started for it; it ends with it.
     pub(super) sandbox: Option<Sandbox>,
+    /// Whether the plan stands on the screen already.
+    pub(super) seen: Seen,
+}
+
+/// Whether whoever may be asked for a yes has been shown the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// It was just made and shown.
+    Shown,
+    /// It was made before, perhaps by somebody else.
+    Unseen,
 }
 
 /// A run that ended, and where its evidence is.

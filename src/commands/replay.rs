@@ -1,7 +1,7 @@
 //! `chaos replay`: the same faults as a new run, both side by side; or the recording played back.
 
 use super::Desk;
-use super::conduct::{self, Conduct, Conducted};
+use super::conduct::{self, Conduct, Conducted, Seen};
 use super::planning::{self, Draft, Look, Named};
 use super::policies;
 use super::{report, run};
@@ -52,6 +52,7 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
         clients: &clients,
         args: &args.conduct,
         sandbox,
+        seen: Seen::Shown,
     };
     let conducted = conduct::conduct(desk, planned, conduct).await?;
     compare(desk, &before, &conducted, args.conduct.output);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Desk;
 use super::approvals;
-use super::conduct::{self, Conduct};
+use super::conduct::{self, Conduct, Seen};
 use super::planning::{self, Draft, Look, Named, Planned};
 use super::plans::{self, Found};
 use super::policies;
@@ -30,8 +30,11 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
     let clients = planning::clients(desk, &args.cluster)?;
     let sandbox = own_sandbox(&args.sandbox).await?;
     let own = sandbox.as_ref().map(planning::own);
-    let planned = match named {
-        Some(found) => approved(desk, &clients, found, args).await?,
+    let (planned, seen) = match named {
+        Some(found) => {
+            let planned = approved(desk, &clients, found, args).await?;
+            (planned, Seen::Unseen)
+        }
         None => {
             let source = planning::experiment(Path::new(&args.what))?;
             let variables = planning::variables(
@@ -50,13 +53,14 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
             };
             let planned = planning::make(desk, &clients, draft).await?;
             present(desk, &planned, &args.conduct)?;
-            planned
+            (planned, Seen::Shown)
         }
     };
     let conduct = Conduct {
         clients: &clients,
         args: &args.conduct,
         sandbox,
+        seen,
     };
     let conducted = conduct::conduct(desk, planned, conduct).await?;
     replay::compare_with_original(desk, &conducted, args.conduct.output);

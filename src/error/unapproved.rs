@@ -76,7 +76,9 @@ fn next(plan: &str, flaw: &ApprovalFlaw) -> String {
         ApprovalFlaw::Signature(_) => {
             "the policy's file of signers says whose keys count, for what and when".to_owned()
         }
-        ApprovalFlaw::ByRequester | ApprovalFlaw::NotAnApprover { .. } => {
+        ApprovalFlaw::ByRequester
+        | ApprovalFlaw::NotAnApprover { .. }
+        | ApprovalFlaw::SamePerson => {
             format!("somebody else approves it: `chaos approve {plan}`")
         }
         ApprovalFlaw::Untouched | ApprovalFlaw::Unverified => {

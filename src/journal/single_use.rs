@@ -7,7 +7,7 @@ use super::disk::{self, Placed};
 use super::store::Store;
 use crate::model::approval::Nonce;
 use crate::model::ids::RunId;
-use crate::model::problem::Problem;
+use crate::model::problem::{Problem, ProblemKind};
 
 /// Whether an approval was still there to be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +54,12 @@ impl Store {
 
     fn user_of(&self, nonce: &Nonce) -> Result<RunId, Problem> {
         let path = self.root().join("used").join(nonce.as_str());
-        disk::read_text(&path)?.trim_end().parse()
+        let text = disk::read_text(&path)?;
+        text.trim_end().parse().map_err(|_| {
+            let message = format!("{} was changed: it names no run", path.display());
+            Problem::new(ProblemKind::Evidence, message).hint(
+                "an approval counts once and was used by a run of `chaos runs`: write its id there",
+            )
+        })
     }
 }

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::built_in::BUILT_IN;
 use super::document::{Attendance, Moment, Permission, Policy};
 use super::finding::{Finding, Severity};
 use super::rules::{Facts, OwnSandbox, evaluate};

@@ -2,7 +2,7 @@
 
 use super::document::Permission;
 use super::weigh::{Granted, Scales};
-use crate::model::approval::{Approval, ApprovalFlaw, SealedApproval, Verdict};
+use crate::model::approval::{Approval, ApprovalFlaw, SealedApproval, Signer, Verdict};
 use crate::model::ids::PlanId;
 
 /// Where a plan stands with its approvals.
@@ -25,6 +25,9 @@ pub struct Standing {
 pub struct Said {
     /// It.
     pub approval: Approval,
+    /// Whose signature it bears; `None`: nobody's that the policy knows. Whoever it names besides is a
+    /// claim.
+    pub signer: Option<Signer>,
     /// Why it does not count; `None`: it does.
     pub flaw: Option<ApprovalFlaw>,
 }
@@ -54,14 +57,20 @@ impl Standing {
             }
             said.push(Said {
                 approval: approval.clone(),
+                signer: scales.signer_of(sealed),
                 flaw: found.err(),
             });
         }
         denials.retain(|no| !lifting.iter().any(|yes| takes_back(yes, no)));
+        let mut granted = one_a_person(weighed);
+        for one in &mut said {
+            one.flaw = one.flaw.take().or_else(|| said_already(one, &granted));
+        }
+        spare(&mut granted, scales);
         Self {
             plan: scales.stored.id.clone(),
             needed: scales.needed(),
-            granted: one_a_person(weighed, scales),
+            granted,
             said,
             denials,
         }
@@ -74,7 +83,11 @@ impl Standing {
             plan: scales.stored.id.clone(),
             needed: scales.needed(),
             granted: Vec::new(),
-            said: vec![Said { approval, flaw }],
+            said: vec![Said {
+                approval,
+                signer: None,
+                flaw,
+            }],
             denials: Vec::new(),
         }
     }
@@ -82,7 +95,7 @@ impl Standing {
     /// Those that do not count, each with why.
     pub fn passed_over(&self) -> Vec<(&Approval, &ApprovalFlaw)> {
         let all = self.said.iter();
-        all.filter_map(|Said { approval, flaw }| Some((approval, flaw.as_ref()?)))
+        all.filter_map(|Said { approval, flaw, .. }| Some((approval, flaw.as_ref()?)))
             .collect()
     }
 
@@ -102,9 +115,8 @@ fn takes_back(yes: &Approval, no: &Approval) -> bool {
     yes.approver == no.approver && yes.approved_at > no.approved_at
 }
 
-/// One approval of each person, those that end first; of single-use ones no more than are needed, so
-/// that the others are left for another run.
-fn one_a_person(mut all: Vec<Granted>, scales: &Scales<'_>) -> Vec<Granted> {
+/// One approval of each person, those that end first.
+fn one_a_person(mut all: Vec<Granted>) -> Vec<Granted> {
     all.sort_by_key(|granted| granted.approval.expires_at);
     let mut distinct: Vec<Granted> = Vec::new();
     for granted in all {
@@ -112,9 +124,20 @@ fn one_a_person(mut all: Vec<Granted>, scales: &Scales<'_>) -> Vec<Granted> {
             distinct.push(granted);
         }
     }
+    distinct
+}
+
+/// Where a good yes is none of those that count, another of the same person does.
+fn said_already(one: &Said, distinct: &[Granted]) -> Option<ApprovalFlaw> {
+    let is_it = |granted: &Granted| granted.approval == one.approval;
+    let again = one.approval.verdict == Verdict::Yes && !distinct.iter().any(is_it);
+    again.then_some(ApprovalFlaw::SamePerson)
+}
+
+/// Of single-use approvals no more than are needed, so that the others are left for another run.
+fn spare(granted: &mut Vec<Granted>, scales: &Scales<'_>) {
     match scales.rules.reuse {
         Permission::Allowed => {}
-        Permission::Denied => distinct.truncate(usize::try_from(scales.needed()).unwrap_or(1)),
+        Permission::Denied => granted.truncate(usize::try_from(scales.needed()).unwrap_or(1)),
     }
-    distinct
 }

@@ -6,7 +6,7 @@ use super::document::{ApprovalNeed, ApprovalRules, Permission, Policy, RequiredP
 use super::finding::{Finding, Severity};
 use crate::model::approval::{
     Approval, ApprovalFlaw, ApprovalMode, Exception, Nonce, Person, Presence, SealedApproval,
-    Signature, SignatureFlaw, Stage,
+    Signature, SignatureFlaw, Signer, Stage,
 };
 use crate::model::ids::RunId;
 use crate::model::pattern::Pattern;
@@ -42,7 +42,11 @@ impl Granted {
             (Some(one), Some(two)) => {
                 one.principal == two.principal || one.fingerprint == two.fingerprint
             }
-            (Some(_) | None, _) => self.approval.approver == other.approval.approver,
+            // A name is all there is then, and whoever sits at two machines has it at both.
+            (Some(_) | None, _) => {
+                let user = |granted: &Self| granted.approval.approver.user.to_lowercase();
+                user(self) == user(other)
+            }
         }
     }
 }
@@ -179,6 +183,12 @@ impl<'a> Scales<'a> {
                     .map_err(ApprovalFlaw::Signature)
             }
         }
+    }
+
+    /// Whose signature an approval bears, whether it counts or not.
+    pub(super) fn signer_of(&self, sealed: &SealedApproval) -> Option<Signer> {
+        let recognised = self.recognised(sealed).ok()??;
+        Some(recognised.signer)
     }
 
     fn is_in_time(&self, approval: &Approval) -> Result<(), ApprovalFlaw> {

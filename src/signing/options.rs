@@ -45,6 +45,16 @@ impl Options {
             options.take(&name, value)?;
             seen.push(name);
         }
+        let wishes = ["no-touch-required", "verify-required"];
+        if wishes
+            .iter()
+            .all(|wish| seen.iter().any(|name| name == wish))
+        {
+            return Err(
+                invalid("`no-touch-required` and `verify-required` exclude each other")
+                    .hint("leave one of the two"),
+            );
+        }
         if let (Some(after), Some(before)) = (options.valid_after, options.valid_before)
             && after >= before
         {

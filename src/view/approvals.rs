@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::printer::Printer;
 use super::sanitise::sanitise;
 use super::text::clock_time;
-use crate::model::approval::{Approval, ApprovalMode, Verdict};
+use crate::model::approval::Verdict;
 use crate::policy::{Said, Standing};
 
 /// Every answer to a plan as data, a line each, and what is missing.
@@ -64,8 +64,10 @@ fn answer(said: &Said) -> String {
             let until = clock_time(approval.expires_at);
             let flaw = flaw.as_ref().map(|flaw| format!("it {flaw}"));
             let fate = flaw.unwrap_or_else(|| "counts".to_owned());
-            let how = how(approval);
-            format!("{how} by {by} at {at}, until {until}; {fate}")
+            // Whose key it was is proven; the name beside it is what somebody said.
+            let key = said.signer.as_ref();
+            let key = key.map_or(String::new(), |signer| format!(", signed by {signer}"));
+            format!("approved by {by} at {at}, until {until}{key}; {fate}")
         }
     };
     let allowed: String = approval
@@ -76,13 +78,6 @@ fn answer(said: &Said) -> String {
     format!("{what}{allowed}{}", reason.unwrap_or_default())
 }
 
-fn how(approval: &Approval) -> &'static str {
-    match approval.mode {
-        ApprovalMode::NotNeeded | ApprovalMode::Typed => "approved",
-        ApprovalMode::Signed => "approved and signed",
-    }
-}
-
 /// The same as data.
 pub fn json(name: &str, standing: &Standing) -> Value {
     let said = standing.said.iter().map(|said| {
@@ -90,6 +85,7 @@ pub fn json(name: &str, standing: &Standing) -> Value {
         json!({
             "approver": approval.approver,
             "mode": approval.mode,
+            "signer": said.signer,
             "verdict": approval.verdict,
             "approvedAt": approval.approved_at,
             "expiresAt": approval.expires_at,

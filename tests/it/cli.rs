@@ -6,6 +6,7 @@ mod approval;
 mod completing;
 mod documents;
 mod evidence;
+mod exceptions;
 mod help;
 mod hints;
 mod keys;

@@ -428,12 +428,13 @@ fn write_the_committed_journals() {
     }
 }
 
-fn stories() -> [(&'static str, Story); 5] {
+fn stories() -> [(&'static str, Story); 6] {
     [
         ("attended", Story::attended()),
         ("held", Story::held()),
         ("deviated", Story::deviated()),
         ("refused", Story::refused()),
+        ("signed", Story::signed()),
         ("stuck", Story::stuck()),
     ]
 }

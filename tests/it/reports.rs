@@ -556,6 +556,7 @@ fn a_committed_journal_gives_the_report_of_its_story() {
     for (name, story) in [
         ("attended", Story::attended()),
         ("deviated", Story::deviated()),
+        ("signed", Story::signed()),
         ("stuck", Story::stuck()),
     ] {
         let path = journals::fixture(&format!("{name}.jsonl"));

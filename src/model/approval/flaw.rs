@@ -55,6 +55,8 @@ pub enum ApprovalFlaw {
     Lacks(Exception),
     /// It allows something by name and does not say why.
     NoReason,
+    /// Another of the same person, or made with the same key, counts already.
+    SamePerson,
 }
 
 /// Why a signature does not count.
@@ -130,6 +132,7 @@ impl fmt::Display for ApprovalFlaw {
                 );
             }
             Self::NoReason => "allows an exception and gives no reason",
+            Self::SamePerson => "is the second of one person or one key, which count once",
         };
         formatter.write_str(words)
     }

@@ -45,6 +45,9 @@ impl SealedApproval {
     /// # Errors
     /// It is no approval, a newer one, or it was changed.
     pub fn from_text(text: &str) -> Result<Self, Problem> {
+        if !text.starts_with('{') {
+            return Err(not_an_approval("it opens like no JSON object"));
+        }
         let value: serde_json::Value =
             serde_json::from_str(text).map_err(|why| not_an_approval(&why.to_string()))?;
         let format = value

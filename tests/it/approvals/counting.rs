@@ -227,6 +227,15 @@ async fn two_approvals_are_those_of_two_persons() {
     assert_eq!(ground.refused(&[seal("ann")]), few);
     assert_eq!(ground.refused(&[seal("ann"), seal("ann")]), few);
     assert_eq!(ground.refused(&[seal("ann"), seal("bob")]), None);
+    let elsewhere = Approval {
+        approver: person("Ann", "server"),
+        expires_at: at("2026-01-01T10:29:59Z"),
+        ..ground.yes("ann")
+    };
+    let twice = [seal("ann"), SealedApproval::seal(elsewhere, None)];
+    let words = "plan PLAN has 1 of 2 approvals, by Ann@server\n  \
+                 that of ann@laptop is the second of one person or one key, which count once";
+    assert_eq!(ground.refused(&twice), some(words));
 }
 
 #[tokio::test]
@@ -252,7 +261,10 @@ async fn one_key_is_one_person_whatever_names_it_goes_by() {
     let both = [ground.signed_yes("ann"), ground.sign(as_bob, "ann")];
     assert_eq!(
         ground.refused(&both),
-        some("plan PLAN has 1 of 2 approvals, by ann@laptop")
+        some(
+            "plan PLAN has 1 of 2 approvals, by ann@laptop\n  \
+             that of bob@laptop is the second of one person or one key, which count once"
+        )
     );
 }
 

@@ -79,6 +79,10 @@ fn every_line_that_cannot_be_read_is_told_by_its_number() {
             format!("ann namespaces=\"a\",namespaces=\"b\" {KEY}"),
             "`namespaces` stands there twice",
         ),
+        (
+            format!("ann verify-required,no-touch-required {KEY}"),
+            "`no-touch-required` and `verify-required` exclude each other",
+        ),
     ];
     for (line, why) in &rows {
         let text = format!("# one\n{line}\n");

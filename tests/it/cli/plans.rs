@@ -3,10 +3,12 @@
 
 use std::fs;
 
-use chaos_gameday::model::approval::Person;
+use chaos_gameday::model::approval::{
+    Approval, ApprovalMode, Exception, Person, SealedApproval, Verdict,
+};
 use chaos_gameday::model::ids::Digest;
 use chaos_gameday::plan::{StoredPlan, differences};
-use chaos_gameday::policy::{Finding, Severity};
+use chaos_gameday::policy::{self, Finding, Scales, Severity, Standing};
 use chaos_gameday::view::{Setup, plan as view};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -320,6 +322,74 @@ async fn the_commands_of_the_page_undo_what_a_killed_run_left() {
     assert!(scene.localstack.inner().rules.contains(&foreign()));
 }
 
+fn wants_a_yes() -> Finding {
+    Finding {
+        rule: "approval".to_owned(),
+        severity: Severity::Require,
+        place: "environment".to_owned(),
+        message: "environment `local` wants a person's approval".to_owned(),
+        way_out: "`chaos approve PLAN`".to_owned(),
+        exception: None,
+    }
+}
+
+/// A page of paper.
+#[track_caller]
+fn assert_fits(page: &str) {
+    let wide = |line: &str| line.chars().count() > 80;
+    assert!(!page.lines().any(wide), "{page}");
+    assert!(page.lines().count() <= 66, "{page}");
+}
+
+fn unnamed(page: &str, stored: &StoredPlan) -> String {
+    page.replace(stored.digest.as_str(), "DIGEST")
+        .replace(stored.id.as_str(), "p-0123456789")
+}
+
+#[tokio::test]
+async fn a_page_tells_who_said_yes_who_said_no_and_who_does_not_count() {
+    let scene = Scene::new().await;
+    let (text, _) = carried(&scene).await;
+    let stored = steady(&text, &scene);
+    let said = |user: &str, minute: i8, end: &str| {
+        let approver = Person {
+            user: user.to_owned(),
+            host: "laptop".to_owned(),
+        };
+        let from = format!("2026-01-01T10:{minute:02}:00Z").parse().unwrap();
+        let times = [from, end.parse().unwrap()];
+        policy::answer(&stored, &approver, ApprovalMode::Typed, times)
+    };
+    let allows = Approval {
+        reason: Some("agreed \u{202e}with the\u{1b}[2J shop".to_owned()),
+        exceptions: vec![Exception::SameDose],
+        ..said("bob", 1, "2026-01-01T10:31:00Z")
+    };
+    let no = Approval {
+        verdict: Verdict::No,
+        reason: Some("the queue is full, and it will be until the night".to_owned()),
+        ..said("carol", 2, "2026-01-01T10:02:00Z")
+    };
+    let all = [
+        said("ann", 0, "2026-01-01T10:05:00Z"),
+        allows,
+        no,
+        said("Bob\u{200b}", 3, "2026-01-01T23:33:00Z"),
+    ];
+    let given = all.map(|one| SealedApproval::seal(one, None));
+    let built_in = policy::built_in();
+    let now = "2026-01-01T10:10:00Z".parse().unwrap();
+    let scales = Scales::new(&stored, &built_in, &[], &[], now).unwrap();
+    let standing = Standing::of(&scales, &given);
+    let (printer, seen) = captured(Setup::PIPE);
+    view::explain(&printer, &stored, &[wants_a_yes()], Some(&standing));
+    let page = seen.stdout();
+    assert_fits(&page);
+    let yes = page.split("Who must say yes").nth(1).unwrap();
+    let yes = yes.split("How to undo").next().unwrap();
+    insta::assert_snapshot!("said", unnamed(yes, &stored));
+}
+
 /// The plan as it would be at an address and on a day that are always the same.
 fn steady(text: &str, scene: &Scene) -> StoredPlan {
     let text = text
@@ -349,29 +419,16 @@ async fn a_plan_is_explained_on_a_page_of_eighty_columns() {
     .unwrap();
     let (text, _) = carried(&scene).await;
     let stored = steady(&text, &scene);
-    let required = Finding {
-        rule: "approval".to_owned(),
-        severity: Severity::Require,
-        place: "environment".to_owned(),
-        message: "environment `local` wants a person's approval".to_owned(),
-        way_out: "`chaos approve PLAN`".to_owned(),
-        exception: None,
-    };
+    let required = wants_a_yes();
     for (name, utf8) in [("unicode", true), ("ascii", false)] {
         let mut setup = Setup::PIPE;
         setup.environment.ascii_locale = !utf8;
         let (printer, seen) = captured(setup);
-        view::explain(&printer, &stored, std::slice::from_ref(&required), None);
+        let findings = std::slice::from_ref(&required);
+        view::explain(&printer, &stored, findings, None);
         let page = seen.stdout();
-        assert!(
-            page.lines().all(|line| line.chars().count() <= 80),
-            "{page}"
-        );
-        assert!(page.lines().count() <= 66, "{page}");
+        assert_fits(&page);
         assert!(utf8 || page.is_ascii(), "{page}");
-        let page = page
-            .replace(stored.digest.as_str(), "DIGEST")
-            .replace(stored.id.as_str(), "p-0123456789");
-        insta::assert_snapshot!(name, page);
+        insta::assert_snapshot!(name, unnamed(&page, &stored));
     }
 }

@@ -147,6 +147,8 @@ async fn planned_by_one_signed_by_another_and_run_by_a_third_with_nothing_but_fi
         .tells("looked at it");
     let report = signed.run(&carol, "carol", &["report", "last"]).await;
     report.exits(0).prints("by bob@example.com, ssh-ed25519");
+    let list = signed.run(&carol, "carol", &["approve", "--list"]).await;
+    list.exits(0).prints("signed by bob@example.com");
     let again = signed.run(&carol, "carol", &args).await.exits(4);
     again
         .tells("error: the approval of bob@")
@@ -249,6 +251,175 @@ async fn a_passphrase_is_asked_at_the_terminal() {
     }
 }
 
+/// An agent of its own, which ends with it.
+struct Agent {
+    child: std::process::Child,
+    socket: PathBuf,
+}
+
+impl Agent {
+    /// Started, and holding this key.
+    fn with(place: &Place, key: &Path) -> Self {
+        let socket = place.path("agent");
+        let mut command = std::process::Command::new("ssh-agent");
+        command.arg("-D").arg("-a").arg(&socket);
+        command.stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // It listens once it has said where.
+        let mut said = String::new();
+        let out = child.stdout.as_mut().unwrap();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut said).unwrap();
+        let mut add = std::process::Command::new("ssh-add");
+        add.arg("-q").arg(key).env("SSH_AUTH_SOCK", &socket);
+        let added = add.output().unwrap();
+        assert!(added.status.success(), "{said} {added:?}");
+        Self { child, socket }
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_only_an_agent_holds_signs_by_its_public_half() {
+    if pty::is_missing() || keygen_is_missing() {
+        return;
+    }
+    let signed = Signed::new("", "").await;
+    let place = &signed.scene.place;
+    let planned = signed
+        .run(place, "ann", &["plan", "-q", "stream-down.yaml"])
+        .await;
+    let plan = planned.exits(0).stdout.trim().to_owned();
+    let agent = Agent::with(place, &signed.key);
+    std::fs::remove_file(&signed.key).unwrap();
+    let folder = place.home().join(".ssh");
+    std::fs::create_dir_all(&folder).unwrap();
+    let public = folder.join("id_ed25519.pub");
+    std::fs::copy(signed.key.with_extension("pub"), public).unwrap();
+    let named = ["approve", &plan, "--key", "bob.pub"];
+    let found = ["approve", plan.as_str()];
+    let (socket, policy) = (agent.socket.display().to_string(), &signed.policy);
+    let environment = [
+        ("SSH_AUTH_SOCK", socket.as_str()),
+        ("CHAOS_POLICY", policy.to_str().unwrap()),
+    ];
+    for args in [&named[..], &found] {
+        let mut terminal = Terminal::start_with(place, args, &environment);
+        terminal.shows(QUESTION).await;
+        terminal.types("stream-down\r").await;
+        let (status, shown) = terminal.ended().await;
+        assert_eq!(status.code(), Some(0), "{shown}");
+    }
+    assert_eq!(super::approvals(place, &plan), 2);
+    drop(agent);
+    let mut terminal = Terminal::start_with(place, &named, &environment);
+    terminal.shows(QUESTION).await;
+    terminal.types("stream-down\r").await;
+    let (status, shown) = terminal.ended().await;
+    assert_eq!(status.code(), Some(4), "{shown}");
+    assert!(shown.contains("did not sign with bob.pub"), "{shown}");
+    assert_eq!(super::approvals(place, &plan), 2);
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the real program is found further down on the path that tests have"
+)]
+#[tokio::test]
+async fn a_signer_that_dies_or_says_something_else_approves_nothing() {
+    use std::os::unix::fs::PermissionsExt as _;
+    if pty::is_missing() || keygen_is_missing() {
+        return;
+    }
+    let signed = Signed::new("", "").await;
+    let place = &signed.scene.place;
+    let planned = signed
+        .run(place, "ann", &["plan", "-q", "stream-down.yaml"])
+        .await;
+    let plan = planned.exits(0).stdout.trim().to_owned();
+    let path = std::env::var("PATH").unwrap();
+    for (name, script, words) in [
+        ("killed", "kill -KILL $$", "it was interrupted"),
+        ("deaf", "exec <&-; exit 0", "sign"),
+        ("declined", "cat >/dev/null; exit 255", "it ended with 255"),
+        ("silent", "cat >/dev/null", "is no SSH signature"),
+        (
+            "garbled",
+            "cat >/dev/null; head -c 100 /dev/urandom",
+            "sign",
+        ),
+        (
+            "half",
+            "real=$(cat | PATH=${PATH#*:} ssh-keygen \"$@\"); printf %s \"${real%?????}\"",
+            "is no SSH signature",
+        ),
+        (
+            "another",
+            "(cat; echo) | PATH=${PATH#*:} ssh-keygen \"$@\"",
+            "is not over what it says",
+        ),
+    ] {
+        let folder = place.path(name);
+        std::fs::create_dir(&folder).unwrap();
+        let program = folder.join("ssh-keygen");
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{path}", folder.display());
+        let environment = [
+            ("PATH", path.as_str()),
+            ("CHAOS_POLICY", signed.policy.to_str().unwrap()),
+        ];
+        let args = ["approve", plan.as_str(), "--key", "bob"];
+        let mut terminal = Terminal::start_with(place, &args, &environment);
+        terminal.shows(QUESTION).await;
+        terminal.types("stream-down\r").await;
+        let (status, shown) = terminal.ended().await;
+        assert_eq!(status.code(), Some(4), "{name}: {shown}");
+        let shown: Vec<&str> = shown.split_whitespace().collect();
+        let shown = shown.join(" ");
+        assert!(shown.contains(words), "{name}: {shown}");
+        assert!(shown.contains("hint:"), "{name}: {shown}");
+    }
+    assert_eq!(super::approvals(place, &plan), 0);
+}
+
+#[tokio::test]
+async fn an_approval_can_be_checked_by_hand_as_the_page_says() {
+    if pty::is_missing() || keygen_is_missing() {
+        return;
+    }
+    let has_jq = std::process::Command::new("jq").arg("--version").output();
+    if has_jq.is_err() {
+        return;
+    }
+    let signed = Signed::new("", "").await;
+    let place = &signed.scene.place;
+    let out = ["plan", "stream-down.yaml", "--out", "plan.json"];
+    signed.run(place, "ann", &out).await.exits(0);
+    let why = ["--reason", "größer als 1 % \"oder\" \\ 日本 \u{7f}"];
+    let approved = signed.approve(place, "plan.json", &why, "stream-down\r");
+    let (code, shown) = approved.await;
+    assert_eq!(code, Some(0), "{shown}");
+    let text = std::fs::read_to_string(place.path("plan.bob.approval.json")).unwrap();
+    assert!(text.contains("日本") && !text.contains('\u{7f}'), "{text}");
+    let page = include_str!("../../../docs/approvals.md");
+    let section = page.split("## Checking by hand").nth(1).unwrap();
+    let recipe = section.split("```").nth(1).unwrap();
+    for (more, good) in [("", true), ("printf x >> said\n", false)] {
+        let (first, verify) = recipe.rsplit_once("ssh-keygen").unwrap();
+        let script = format!("set -e\n{first}{more}ssh-keygen{verify}");
+        let mut command = Command::new("bash");
+        command.args(["-c", &script]).current_dir(place.path(""));
+        let ended = command.output().await.unwrap();
+        assert_eq!(ended.status.success(), good, "{script}: {ended:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_no_needs_no_terminal_and_stops_the_plan() {
     let scene = Scene::new().await;
@@ -304,7 +475,11 @@ async fn of_two_runs_that_race_for_one_single_use_approval_one_wins() {
         }
     }
     assert_eq!(lost, 3);
-    assert_eq!(names_in(&place.state().join("used")).len(), 1);
+    let used = names_in(&place.state().join("used"));
+    assert_eq!(used.len(), 1);
+    std::fs::write(place.state().join("used").join(&used[0]), "nobody").unwrap();
+    let again = signed.run(place, "carol", &["run", &plan]).await;
+    again.exits(8).tells("was changed: it names no run");
     assert_eq!(names_in(&place.state().join("runs")).len(), 1);
 }
 

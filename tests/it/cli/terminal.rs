@@ -77,6 +77,33 @@ async fn the_whole_way_at_one_terminal_plans_asks_runs_and_holds() {
 /// What was true when the question was asked may not be when it is answered: the world changed, or
 /// somebody cleared the folder of the locks.
 #[tokio::test]
+async fn nobody_is_asked_for_a_yes_to_a_plan_that_was_not_shown() {
+    if pty::is_missing() {
+        return;
+    }
+    let scene = Scene::new().await;
+    let plan = scene.plan(&[]).await;
+    for args in [
+        &["run", &plan][..],
+        &["run", "-q", &plan],
+        &["run", "-o", "json", &plan],
+        &["run", "-q", "stream-down.yaml"],
+        &["approve", "-q", &plan],
+    ] {
+        let mut terminal = Terminal::start(&scene.place, args);
+        terminal.shows(QUESTION).await;
+        terminal.types("no\r").await;
+        let (status, shown) = terminal.ended().await;
+        assert_eq!(status.code(), Some(4), "{args:?} {shown}");
+        let before = shown.split(QUESTION).next().unwrap();
+        for part in ["Orders go on", "PutRecord", "error-rate", "sha256:"] {
+            assert!(before.contains(part), "{args:?}: no {part} in {before}");
+        }
+    }
+    assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn a_yes_that_took_its_time_is_a_yes_to_the_world_as_it_is_now() {
     if pty::is_missing() {
         return;

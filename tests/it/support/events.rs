@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use chaos_gameday::model::approval::{Approval, ApprovalMode, Person, Verdict};
+use chaos_gameday::model::approval::{
+    Approval, ApprovalMode, Exception, Nonce, Person, Presence, Signature, Signer, Stage, Verdict,
+};
 use chaos_gameday::model::brief::{Brief, StepBrief};
 use chaos_gameday::model::decision::Cause;
 use chaos_gameday::model::event::{Event, Record};
@@ -125,6 +127,17 @@ impl Story {
         };
         story.ending(cause.clone()).undo(0, Trigger::Tripped);
         story.recover(6).settle(Trigger::Recovered, cause);
+        story
+    }
+
+    /// A run with a broken baseline, resting on an approval that a FIDO key signed and that allows something by name.
+    pub fn signed() -> Self {
+        let mut story = Self::refused();
+        let (approval, signature) = signed_approval();
+        story.records[1].event = Event::Approved {
+            approval: Box::new(approval),
+            signature: Some(Box::new(signature)),
+        };
         story
     }
 
@@ -509,6 +522,35 @@ fn approval(digest: Digest) -> Approval {
         reason: None,
         exceptions: Vec::new(),
     }
+}
+
+fn signed_approval() -> (Approval, Signature) {
+    let approval = Approval {
+        format: 2,
+        policy: Some(Digest::of(b"the policy of the stories")),
+        stage: Some(Stage::Run),
+        nonce: Some(Nonce::of(7)),
+        requester: Some(ada()),
+        approver: Person {
+            user: "bob".to_owned(),
+            host: "laptop".to_owned(),
+        },
+        mode: ApprovalMode::Signed,
+        reason: Some("agreed with the shop".to_owned()),
+        exceptions: vec![Exception::SkippedRung],
+        ..approval(Digest::of(b"the plan of the stories"))
+    };
+    let armored = "-----BEGIN SSH SIGNATURE-----\nU1NIU0lH\n-----END SSH SIGNATURE-----\n";
+    let signature = Signature {
+        armored: armored.to_owned(),
+        signer: Some(Signer {
+            principal: "bob@example.com".to_owned(),
+            fingerprint: "SHA256:eociZM1067ttqU2UsGET28EhbC1qWNjGJ9Epwnsb+Ec".to_owned(),
+            key_type: "sk-ssh-ed25519@openssh.com".to_owned(),
+            presence: Presence::Touched,
+        }),
+    };
+    (approval, signature)
 }
 
 /// A value that wobbles a little from second to second, always the same way.
