@@ -13,8 +13,7 @@ use crate::journal::{self, JournalEnd, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::policy::{self, Moment, Scales, Standing};
 use crate::run::Clock;
-use crate::view::approvals as told;
-use crate::view::plan as shown;
+use crate::view::plan::{self as shown, Sheet};
 
 pub(super) fn show(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
     if let Some(found) = plans::find_unless_a_run(desk, &args.what)? {
@@ -82,10 +81,13 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
         shown::explain(&desk.printer, stored, &findings, standing.as_ref());
         return Ok(Exit::Done);
     }
-    shown::show(&desk.printer, stored, &findings);
-    if let Some(standing) = &standing {
-        told::show(&desk.printer, standing);
-    }
+    let sheet = Sheet {
+        stored,
+        policy: &policy,
+        findings: &findings,
+        standing: standing.as_ref(),
+    };
+    shown::show(&desk.printer, &sheet);
     Ok(Exit::Done)
 }
 

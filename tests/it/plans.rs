@@ -98,7 +98,7 @@ fn cluster(team: &str) -> Cluster {
         version: "v1.30.0".to_owned(),
         namespace: "shop".to_owned(),
         namespace_uid: "uid-2".to_owned(),
-        namespace_labels: [("example.com/team".to_owned(), team.to_owned())].into(),
+        namespace_labels: [("ownerTeam".to_owned(), team.to_owned())].into(),
     }
 }
 
@@ -121,7 +121,7 @@ fn another_cluster_its_labels_the_policy_and_the_targets_are_told_in_words() {
         told,
         [
             "API server: planned `https://10.0.0.1:6443`, now `https://10.0.0.2:6443`",
-            "namespace labels, example.com/team: planned `cart`, now `checkout`",
+            "namespace labels, ownerTeam: planned `cart`, now `checkout`",
             "cluster uid: planned `uid-1`, now `uid-9`",
             "name: planned `built-in`, now `stricter`",
             "step 1, target: planned `slow stream`, now nothing",

@@ -18,6 +18,7 @@ mod rehearsal;
 mod same_dose;
 mod unattended;
 
+pub use environment::proof;
 pub use facts::Facts;
 pub use own_sandbox::OwnSandbox;
 

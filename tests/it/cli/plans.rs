@@ -240,8 +240,7 @@ async fn a_plan_is_compared_with_an_earlier_one_before_it_is_shown() {
     let told = format!(
         "What differs from plan {old}
   variables
-    HOLD, source: planned `default`, now `flag`
-    HOLD, value: planned `1s`, now `2s`
+    HOLD: planned `1s (default)`, now `2s (--var)`
   the experiment
     step 1, hold: planned `1s`, now `2s`
 
