@@ -20,7 +20,7 @@ pub use explain::explain;
 use super::printer::Printer;
 use super::sanitise::sanitise;
 use super::setup::Stream;
-use super::text::{hung, left};
+use super::text::{columns, hung, left};
 use super::theme::{Colour, Glyphs, Tone};
 use crate::plan::{Difference, StoredPlan};
 use crate::policy::{Finding, Policy, Standing};
@@ -108,8 +108,8 @@ impl Page {
         Tone::Strong.paint(text, self.colour)
     }
 
-    /// Words broken at blanks, each line behind the same indent; a long word stands alone, and so does
-    /// what is between two backticks: it may be there to be copied.
+    /// Words broken at blanks, each line behind the same indent. What is between two backticks stays
+    /// whole where a line has room for it: it may be there to be copied. A longer word stands alone.
     fn wrapped(&self, indent: usize, text: &str) -> Vec<String> {
         self.hung(indent, indent, text)
     }
@@ -118,7 +118,31 @@ impl Page {
     fn hung(&self, first: usize, rest: usize, text: &str) -> Vec<String> {
         let words: Vec<String> = text.split_whitespace().map(sanitise).collect();
         let line = format!("{}{}", " ".repeat(first), words.join(" "));
-        hung(&line, self.width, rest)
+        let lines = hung(&line, self.width, rest);
+        match lines.iter().all(|line| columns(line) <= self.width) {
+            true => lines,
+            false => self.broken(first, rest, &words),
+        }
+    }
+
+    /// The same without a thought for backticks.
+    fn broken(&self, first: usize, rest: usize, words: &[String]) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut line = " ".repeat(first);
+        let mut begins = true;
+        for word in words {
+            if !begins && columns(&line) + 1 + columns(word) > self.width {
+                lines.push(std::mem::replace(&mut line, " ".repeat(rest)));
+                begins = true;
+            }
+            if !begins {
+                line.push(' ');
+            }
+            line.push_str(word);
+            begins = false;
+        }
+        lines.push(line);
+        lines
     }
 
     /// A label of fixed width and its text.

@@ -1,0 +1,147 @@
+//! Plans as a person reads them at 80 columns: accepted, warned about, denied, explained on a page.
+
+use std::fs;
+
+use chaos_gameday::model::approval::{Exception, Person};
+use chaos_gameday::model::ids::Digest;
+use chaos_gameday::plan::StoredPlan;
+use chaos_gameday::policy::{self, Facts, Finding, Severity};
+use chaos_gameday::view::{Setup, plan as view};
+
+use super::Scene;
+use crate::support::screen::captured;
+
+const RULES: &str = "{service: kinesis, operation: PutRecord, probability: 0.5}, {service: sqs}";
+
+/// The plan of a scene as its file has it.
+async fn text_of(scene: &Scene) -> String {
+    let planned = ["plan", "-o", "json", "stream-down.yaml"];
+    scene.place.chaos(&planned).await.exits(0).stdout
+}
+
+/// What a plan looks like, with what the built-in policy and these say about it.
+fn read(stored: &StoredPlan, findings: Vec<Finding>) -> String {
+    let policy = policy::built_in();
+    let mut found = policy::evaluate(&Facts::about(&stored.plan, &policy));
+    found.extend(findings);
+    let (printer, seen) = captured(Setup::PIPE);
+    let sheet = view::Sheet {
+        stored,
+        policy: &policy,
+        findings: &found,
+        standing: None,
+    };
+    view::show(&printer, &sheet);
+    let page = seen.stdout();
+    for line in page.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    page.replace(stored.digest.as_str(), "DIGEST")
+        .replace(stored.id.as_str(), "p-0123456789")
+}
+
+#[tokio::test]
+async fn a_plan_says_everything_in_order_and_nothing_twice() {
+    let scene = Scene::with_rules(RULES).await;
+    let text = text_of(&scene).await;
+    let stored = steady(&text, &scene);
+    insta::assert_snapshot!("accepted", read(&stored, Vec::new()));
+    let skipped = Finding {
+        rule: "ladder".to_owned(),
+        severity: Severity::Require,
+        place: "steps[0].fault.localstack.faults[0].probability".to_owned(),
+        message: "a dose of 50% wants a run that held at 10%".to_owned(),
+        way_out: "`probability: 0.1` comes next".to_owned(),
+        exception: Some(Exception::SkippedRung),
+    };
+    insta::assert_snapshot!("warned", read(&stored, vec![skipped]));
+}
+
+#[tokio::test]
+async fn a_denied_plan_says_what_was_planned_why_not_and_how_to_go_on() {
+    let scene = Scene::new().await;
+    let file = scene.place.path("stream-down.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("HOLD:-1s", "HOLD:-1h")).unwrap();
+    for verb in ["plan", "run"] {
+        let denied = scene
+            .place
+            .chaos(&[verb, "stream-down.yaml"])
+            .await
+            .exits(3);
+        assert_eq!(denied.stdout, "");
+        let at = |words: &str| {
+            let found = denied.stderr.find(words);
+            found.unwrap_or_else(|| panic!("no {words:?} in {}", denied.stderr))
+        };
+        let places = [
+            at("stream-down: denied, so no plan is kept\n"),
+            at("  step 1    stream refuses records, held for 1h\n"),
+            at("            kinesis PutRecord in us-east-1"),
+            at("error: the policy denies this plan"),
+            at("(figures)"),
+            at("next: change stream-down.yaml or the policy, then plan again\n"),
+        ];
+        assert!(places.is_sorted(), "{}", denied.stderr);
+        let quiet = scene.place.chaos(&["-q", verb, "stream-down.yaml"]);
+        let quiet = quiet.await.exits(3);
+        assert!(quiet.stderr.starts_with("error:"), "{}", quiet.stderr);
+    }
+    assert!(scene.place.store().plans().unwrap().is_empty());
+    assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+}
+
+/// The plan as it would be at an address and on a day that are always the same.
+fn steady(text: &str, scene: &Scene) -> StoredPlan {
+    let text = text
+        .replace(&scene.localstack.url, "http://127.0.0.1:4566")
+        .replace(&scene.target.url(""), "http://127.0.0.1:8080");
+    let stored: StoredPlan = serde_json::from_str(&text).unwrap();
+    let mut plan = stored.plan;
+    plan.created = "2026-01-01T00:00:00Z".parse().unwrap();
+    plan.requester = Person {
+        user: "sam".to_owned(),
+        host: "desk".to_owned(),
+    };
+    plan.source.digest = Digest::of(plan.source.text.as_bytes());
+    StoredPlan::lock(plan).unwrap()
+}
+
+#[tokio::test]
+async fn a_plan_is_explained_on_a_page_of_eighty_columns() {
+    let scene = Scene::with_rules(RULES).await;
+    let file = scene.place.path("stream-down.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(
+        &file,
+        text.replace("faults: [", "latency: 300ms, faults: ["),
+    )
+    .unwrap();
+    let text = text_of(&scene).await;
+    let stored = steady(&text, &scene);
+    let required = Finding {
+        rule: "approval".to_owned(),
+        severity: Severity::Require,
+        place: "environment".to_owned(),
+        message: "environment `local` wants a person's approval".to_owned(),
+        way_out: "`chaos approve PLAN`".to_owned(),
+        exception: None,
+    };
+    for (name, utf8) in [("unicode", true), ("ascii", false)] {
+        let mut setup = Setup::PIPE;
+        setup.environment.ascii_locale = !utf8;
+        let (printer, seen) = captured(setup);
+        view::explain(&printer, &stored, std::slice::from_ref(&required), None);
+        let page = seen.stdout();
+        assert!(
+            page.lines().all(|line| line.chars().count() <= 80),
+            "{page}"
+        );
+        assert!(page.lines().count() <= 66, "{page}");
+        assert!(utf8 || page.is_ascii(), "{page}");
+        let page = page
+            .replace(stored.digest.as_str(), "DIGEST")
+            .replace(stored.id.as_str(), "p-0123456789");
+        insta::assert_snapshot!(name, page);
+    }
+}
