@@ -7,10 +7,12 @@ use chaos_gameday::model::ids::Digest;
 use chaos_gameday::plan::StoredPlan;
 use chaos_gameday::policy::{self, Facts, Finding, Severity};
 use chaos_gameday::view::{Setup, plan as view};
+use serde_json::Value;
 
 use super::Scene;
 use crate::support::screen::captured;
 
+const DOCS: &str = include_str!("../../../docs/plans.md");
 const RULES: &str = "{service: kinesis, operation: PutRecord, probability: 0.5}, {service: sqs}";
 
 /// The plan of a scene as its file has it.
@@ -45,7 +47,9 @@ async fn a_plan_says_everything_in_order_and_nothing_twice() {
     let scene = Scene::with_rules(RULES).await;
     let text = text_of(&scene).await;
     let stored = steady(&text, &scene);
-    insta::assert_snapshot!("accepted", read(&stored, Vec::new()));
+    let accepted = read(&stored, Vec::new());
+    assert!(DOCS.contains(&accepted), "docs/plans.md shows another plan");
+    insta::assert_snapshot!("accepted", accepted);
     let skipped = Finding {
         rule: "ladder".to_owned(),
         severity: Severity::Require,
@@ -55,6 +59,22 @@ async fn a_plan_says_everything_in_order_and_nothing_twice() {
         exception: Some(Exception::SkippedRung),
     };
     insta::assert_snapshot!("warned", read(&stored, vec![skipped]));
+}
+
+#[tokio::test]
+async fn every_field_of_a_plan_is_documented() {
+    let scene = Scene::new().await;
+    let plan: Value = serde_json::from_str(&text_of(&scene).await).unwrap();
+    for place in ["", "/plan", "/plan/steps/0", "/plan/steps/0/prepared"] {
+        let fields = plan.pointer(place).unwrap().as_object().unwrap();
+        for field in fields
+            .keys()
+            .filter(|field| !["plan", "steps", "prepared"].contains(&field.as_str()))
+        {
+            let told = DOCS.contains(&format!("`{field}`")) || DOCS.contains(&format!(".{field}`"));
+            assert!(told, "docs/plans.md does not tell `{field}` of `{place}`");
+        }
+    }
 }
 
 #[tokio::test]
