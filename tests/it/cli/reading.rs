@@ -9,7 +9,7 @@ use chaos_gameday::policy::{self, Facts, Finding, Severity};
 use chaos_gameday::view::{Setup, plan as view};
 use serde_json::Value;
 
-use super::Scene;
+use super::{Scene, approve};
 use crate::support::screen::captured;
 
 const DOCS: &str = include_str!("../../../docs/plans.md");
@@ -75,6 +75,45 @@ async fn every_field_of_a_plan_is_documented() {
             assert!(told, "docs/plans.md does not tell `{field}` of `{place}`");
         }
     }
+}
+
+#[tokio::test]
+async fn a_plan_that_is_approved_is_shown_with_who_did_and_wants_to_be_run() {
+    let scene = Scene::new().await;
+    let plan = scene.plan(&[]).await;
+    let show = ["show", plan.as_str()];
+    let next = format!("next: chaos approve {plan}\nthen: chaos run {plan}\n");
+    scene.place.chaos(&show).await.exits(0).prints(&next);
+    approve(&scene.place, &plan);
+    let next = "1 of 1 approvals: it may run\n\ndigest sha256:";
+    let shown = scene.place.chaos(&show).await.exits(0).prints(next);
+    let last = shown.stdout.lines().last().map(str::to_owned);
+    assert_eq!(last, Some(format!("next: chaos run {plan}")));
+}
+
+#[test]
+fn what_a_denying_policy_says_besides_is_not_passed_over() {
+    let finding = |rule: &str, severity| Finding {
+        rule: rule.to_owned(),
+        severity,
+        place: "environment".to_owned(),
+        message: format!("{rule} speaks"),
+        way_out: "listen".to_owned(),
+        exception: None,
+    };
+    let (printer, _) = captured(Setup::PIPE);
+    let denied = finding("figures", Severity::Deny);
+    let warned = finding("change-window", Severity::Warn);
+    let nothing: Vec<String> = Vec::new();
+    assert_eq!(
+        view::undenied(&printer, std::slice::from_ref(&denied)),
+        nothing
+    );
+    let said = view::undenied(&printer, &[denied, warned]).join("\n");
+    assert_eq!(
+        said,
+        "\nThe policy says besides\n  warn      change-window speaks (change-window, at environment)\n            → listen"
+    );
 }
 
 #[tokio::test]
