@@ -15,7 +15,7 @@ use crate::model::approval::{Approval, ApprovalMode, Nonce, SealedApproval, Verd
 use crate::plan::StoredPlan;
 use crate::policy::{self, Moment};
 use crate::run::Clock;
-use crate::view::plan as shown;
+use crate::view::plan::{self as shown, Sheet};
 use crate::view::{approvals as told, clock_time};
 
 pub(super) fn approve(desk: &Desk, args: &ApproveArgs) -> Result<Exit, Failure> {
@@ -52,7 +52,13 @@ fn yes(desk: &Desk, found: &Found, args: &ApproveArgs) -> Result<SealedApproval,
     };
     let findings = planning::judge(&stored.plan, &judged);
     planning::undenied(&findings)?;
-    shown::insist(&desk.printer, stored, &findings);
+    let sheet = Sheet {
+        stored,
+        policy: &policy,
+        findings: &findings,
+        standing: None,
+    };
+    shown::insist(&desk.printer, &sheet);
     let about = Subject {
         stored,
         policy: &policy,

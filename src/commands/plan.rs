@@ -54,7 +54,7 @@ pub(super) async fn plan(desk: &Desk, args: &PlanArgs) -> Result<Exit, Failure> 
     }
     match args.output {
         PlanForm::Text if quiet => desk.printer.data(planned.stored.id.as_str()),
-        PlanForm::Text => shown::show(&desk.printer, &planned.stored, &planned.findings),
+        PlanForm::Text => shown::show(&desk.printer, &planned.sheet()),
         PlanForm::Json => desk.printer.data(text.trim_end()),
         PlanForm::Yaml => desk.printer.data(planned.stored.to_yaml()?.trim_end()),
     }

@@ -24,6 +24,7 @@ use crate::policy::{self, Attendance, Facts, Finding, Moment, OwnSandbox, Policy
 use crate::run::Clock;
 use crate::sandbox::Sandbox;
 use crate::settings;
+use crate::view::plan::{self as shown, Sheet};
 
 /// A locked plan, and what the policy says about it.
 #[derive(Clone)]
@@ -34,6 +35,16 @@ pub(super) struct Planned {
 }
 
 impl Planned {
+    /// As it is shown; what was said about it is not looked up.
+    pub(super) fn sheet(&self) -> Sheet<'_> {
+        Sheet {
+            stored: &self.stored,
+            policy: &self.policy,
+            findings: &self.findings,
+            standing: None,
+        }
+    }
+
     /// Whether a person has to say yes.
     pub(super) fn needs_approval(&self) -> bool {
         let mut all = self.findings.iter();
@@ -59,18 +70,30 @@ pub(super) fn undenied(findings: &[Finding]) -> Result<(), Failure> {
     Err(Failure::Denied(denied))
 }
 
-/// What the policy says about a plan, unless it denies it: then the denial, each finding at its place
-/// in the document.
+/// What the policy says about a plan, unless it denies it: then what was planned is told, and the
+/// denial has each finding at its place in the document, and how to go on.
 fn admissible(
+    desk: &Desk,
     plan: &Plan,
     facts: &Judged<'_>,
     draft: &Draft<'_>,
     spans: &Spans,
 ) -> Result<Vec<Finding>, Failure> {
     let findings = judge(plan, facts);
-    let way_out = policy::way_out(&draft.policy.name, &plan.experiment);
+    let mut way_out = Vec::new();
+    // A draft says only what its document says; what it might be warned about is not known yet.
+    if !plan.steps.is_empty() {
+        way_out.extend(shown::undenied(&desk.printer, &findings));
+    }
+    way_out.extend(policy::way_out(&draft.policy.name, &plan.experiment));
+    let file = &draft.source.name;
+    let next = format!("next: change {file} or the policy, then plan again");
+    way_out.extend([String::new(), next]);
     match Failure::denied_at(draft.source, spans, &findings, way_out) {
-        Some(denied) => Err(denied),
+        Some(denied) => {
+            shown::talk_denied(&desk.printer, plan);
+            Err(denied)
+        }
         None => Ok(findings),
     }
 }
@@ -195,7 +218,7 @@ pub(super) async fn make(
     draft.cluster.clone().write(&mut experiment)?;
     let unresolved = plan::draft(experiment, source, used, with);
     // What the document alone forbids is forbidden before anybody is asked anything.
-    admissible(&unresolved, &facts, &draft, &spans)?;
+    admissible(desk, &unresolved, &facts, &draft, &spans)?;
     let missing = unusable_secrets(&unresolved.experiment.metrics, &desk.settings.secrets);
     if !missing.is_empty() {
         let error = DocumentError::at_places(draft.source, &spans, missing);
@@ -206,7 +229,7 @@ pub(super) async fn make(
         Look::Nowhere => plan,
         Look::Back(over) => rehearsed(desk, clients, plan, over).await?,
     };
-    let findings = admissible(&plan, &facts, &draft, &spans)?;
+    let findings = admissible(desk, &plan, &facts, &draft, &spans)?;
     Ok(Planned {
         stored: StoredPlan::lock(plan)?,
         findings,

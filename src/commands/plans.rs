@@ -59,6 +59,9 @@ pub(super) fn of_file(file: &Path) -> Result<Option<Found>, Failure> {
     let Some(text) = read_locked(file)? else {
         return Ok(None);
     };
+    if StoredPlan::is_yaml_of_one(&text) {
+        return Err(only_to_be_read(file).into());
+    }
     if !StoredPlan::is_meant_by(&text) {
         return Ok(None);
     }
@@ -71,6 +74,15 @@ pub(super) fn of_file(file: &Path) -> Result<Option<Found>, Failure> {
         text,
         file: Some(file.to_owned()),
     }))
+}
+
+fn only_to_be_read(file: &Path) -> Problem {
+    let message = format!(
+        "{} is a plan as YAML, which is for reading only",
+        file.display()
+    );
+    let hint = "its id will do where it is kept; `chaos plan FILE --out PLAN` or `-o json` writes the file that can be taken elsewhere";
+    Problem::new(ProblemKind::Invalid, message).hint(hint)
 }
 
 fn of_store(desk: &Desk, what: &str) -> Result<Found, Failure> {

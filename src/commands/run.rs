@@ -93,9 +93,9 @@ pub(super) fn present(
     match form {
         // Nobody says yes to what he has not seen.
         Form::Text | Form::Json if asks => {
-            shown::insist(&desk.printer, &planned.stored, &planned.findings);
+            shown::insist(&desk.printer, &planned.sheet());
         }
-        Form::Text => shown::talk(&desk.printer, &planned.stored, &planned.findings),
+        Form::Text => shown::talk(&desk.printer, &planned.sheet()),
         Form::Json => {}
     }
     desk.store()?

@@ -1,5 +1,7 @@
 //! `chaos show`: one plan with its approvals, or one run.
 
+use std::collections::BTreeMap;
+
 use super::Desk;
 use super::approvals;
 use super::planning::{self, Judged};
@@ -12,10 +14,9 @@ use crate::exit::Exit;
 use crate::journal::{self, JournalEnd, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::StoredPlan;
-use crate::policy::{self, Finding, Moment, Scales, Severity, Standing};
+use crate::policy::{self, Finding, Moment, Policy, Scales, Severity, Standing};
 use crate::run::Clock;
-use crate::view::approvals as told;
-use crate::view::plan as shown;
+use crate::view::plan::{self as shown, Sheet};
 
 pub(super) fn show(desk: &Desk, args: &ShowArgs) -> Result<Exit, Failure> {
     if let Some(found) = plans::find_unless_a_run(desk, &args.what)? {
@@ -91,10 +92,13 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
         shown::explain(&desk.printer, stored, &findings, standing.as_ref());
         return Ok(Exit::Done);
     }
-    shown::show(&desk.printer, stored, &findings);
-    if let Some(standing) = &standing {
-        told::show(&desk.printer, standing);
-    }
+    let sheet = Sheet {
+        stored,
+        policy: &policy,
+        findings: &findings,
+        standing: standing.as_ref(),
+    };
+    shown::show(&desk.printer, &sheet);
     Ok(Exit::Done)
 }
 
@@ -112,7 +116,21 @@ fn show_unjudged(desk: &Desk, args: &ShowArgs, stored: &StoredPlan) -> Result<Ex
     }];
     match args.explain {
         true => shown::explain(&desk.printer, stored, &findings, None),
-        false => shown::show(&desk.printer, stored, &findings),
+        false => {
+            // All that is known of it is its name.
+            let policy = Policy {
+                name: policy.clone(),
+                environments: BTreeMap::new(),
+                ..policy::built_in()
+            };
+            let sheet = Sheet {
+                stored,
+                policy: &policy,
+                findings: &findings,
+                standing: None,
+            };
+            shown::show(&desk.printer, &sheet);
+        }
     }
     Ok(Exit::Done)
 }

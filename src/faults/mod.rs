@@ -37,6 +37,17 @@ pub enum Fault {
     Simulated(String),
 }
 
+impl Fault {
+    /// What it does, a line for each of its parts: what the document says, before the world is asked.
+    pub fn summaries(&self) -> Vec<String> {
+        match self {
+            Self::LocalStack(fault) => localstack::summaries(fault),
+            Self::ChaosMesh(fault) => vec![format!("{} of Chaos Mesh", fault.chaos_kind)],
+            Self::Simulated(name) => vec![name.clone()],
+        }
+    }
+}
+
 /// What a step breaks on a LocalStack; at least one of the two is there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -89,7 +100,7 @@ pub struct Prepared {
     /// What the fault touches.
     pub targets: Vec<Target>,
     /// The share of the possible targets that is touched, in words: `2 of 5 pods`,
-    /// `50% of kinesis:PutRecord requests`.
+    /// `1 of 38 services, 50% of the requests`.
     pub blast_radius: String,
     /// One line for each fault, for people.
     pub summaries: Vec<String>,

@@ -78,7 +78,7 @@ impl Undo {
     pub fn left_alone(&self) -> &'static str {
         match self {
             Self::LocalStack(_) => {
-                "LocalStack has no time limit: the fault stays in until somebody undoes it, as below, or LocalStack itself restarts, which takes others' rules too"
+                "LocalStack has no time limit: the fault stays in until somebody undoes it or LocalStack itself restarts, which takes others' rules too"
             }
             Self::Simulated(_) => "the fault stays in",
         }

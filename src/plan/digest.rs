@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::resolve::{FORMAT, Plan};
+use super::source::YAML_HEAD;
 use crate::model::ids::{Digest, PlanId};
 use crate::model::problem::{Problem, ProblemKind};
 
@@ -82,6 +83,13 @@ impl StoredPlan {
                     && text.contains("\"digest\": \"sha256:")
             }
         }
+    }
+
+    /// Whether a text is what `to_yaml` makes, which is for reading only.
+    pub fn is_yaml_of_one(text: &str) -> bool {
+        let mut lines = text.lines();
+        let mut begins = |word: &str| lines.next().is_some_and(|line| line.starts_with(word));
+        begins(YAML_HEAD) && begins("id: p-")
     }
 
     /// Reads a file back and checks that not a byte of it has changed.

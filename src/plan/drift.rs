@@ -1,11 +1,13 @@
 //! What differs between a plan and the world, or between two plans, in words that a person reads.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::resolve::{Plan, PolicyIdentity};
+use super::variables::UsedVariable;
 use crate::faults::Prepared;
 use crate::model::target::Target;
 use crate::model::undo::Undo;
@@ -113,7 +115,8 @@ pub fn differences(planned: &Plan, found: &Plan) -> Vec<Difference> {
         });
         all.compare(Topic::Policy, &planned, &found);
     }
-    all.compare(Topic::Variables, &planned.variables, &found.variables);
+    let [before, now] = [planned, found].map(|plan| filled_in(&plan.variables));
+    all.values(Topic::Variables, &before, &now);
     all.compare(Topic::Experiment, &planned.experiment, &found.experiment);
     for (index, pair) in planned.steps.iter().zip(&found.steps).enumerate() {
         all.place = vec![format!("step {}", index + 1)];
@@ -217,7 +220,16 @@ impl Found {
 
     fn add(&mut self, topic: Topic, planned: Option<&Value>, found: Option<&Value>) {
         let told = self.place.iter().filter(|place| !is_a_wrapper(place));
-        let told: Vec<String> = told.map(|place| spoken(place)).collect();
+        let mut above = "";
+        let told = told.map(|place| match (topic, above) {
+            // Somebody chose these names.
+            (Topic::Variables, _) | (_, "labels" | "namespaceLabels") => place.clone(),
+            (_, _) => {
+                above = place;
+                spoken(place)
+            }
+        });
+        let told: Vec<String> = told.collect();
         let place = match (topic, told.as_slice()) {
             (_, []) => topic.heading().to_owned(),
             (Topic::Cluster, [uid]) if uid == "uid" => "cluster uid".to_owned(),
@@ -230,6 +242,15 @@ impl Found {
             found: found.cloned(),
         });
     }
+}
+
+/// Each variable with its value and where it came from: `2s (--var)`.
+fn filled_in(variables: &BTreeMap<String, UsedVariable>) -> Value {
+    let told = variables.iter().map(|(name, used)| {
+        let told = format!("{} ({})", used.value, used.source);
+        (name.clone(), Value::String(told))
+    });
+    Value::Object(told.collect())
 }
 
 /// The fault of a scripted world, which no request tells.

@@ -51,8 +51,11 @@ pub fn read_source(path: &Path) -> Result<Source, Problem> {
     })
 }
 
+/// How a plan begins that was printed as YAML.
+pub(super) const YAML_HEAD: &str = "digest: sha256:";
+
 /// Reads a file that may be a plan's, byte for byte: nothing is left out that would void it. `None`: it
-/// opens like no JSON object, or is no text.
+/// opens like no JSON object and like no plan that was printed as YAML, or is no text.
 ///
 /// # Errors
 /// What the path is instead of a readable file of at most [`LARGEST_PLAN`] bytes.
@@ -66,7 +69,7 @@ pub fn read_locked(path: &Path) -> Result<Option<String>, Problem> {
     // A document of another kind is not read on: it has a smaller limit of its own.
     let opens = String::from_utf8_lossy(head);
     let opens = opens.trim_start_matches(BYTE_ORDER_MARK).trim_start();
-    if !opens.starts_with('{') {
+    if !opens.starts_with('{') && !opens.starts_with(YAML_HEAD) {
         return Ok(None);
     }
     let mut bytes = head.to_vec();

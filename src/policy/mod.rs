@@ -28,7 +28,7 @@ pub use document::{
 };
 pub use finding::{Finding, Severity};
 pub use reading::{ReadFile, load_policy};
-pub use rules::{Facts, OwnSandbox, RULES, Rule, evaluate};
+pub use rules::{Facts, OwnSandbox, RULES, Rule, evaluate, proof};
 pub use schema::policy_schema;
 pub use standing::{Said, Standing};
 pub use template::{FirstPolicy, first_policy, way_out};

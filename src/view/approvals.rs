@@ -8,14 +8,7 @@ use super::text::clock_time;
 use crate::model::approval::Verdict;
 use crate::policy::{Said, Standing};
 
-/// Every answer to a plan as data, a line each, and what is missing.
-pub fn show(printer: &Printer, standing: &Standing) {
-    for line in lines(standing) {
-        printer.data(&printer.folded(&sanitise(&line), 2).join("\n"));
-    }
-}
-
-/// The same under a line of its own, in a list of plans.
+/// What was said about a plan as data, a line each, under one for the plan.
 pub fn list(printer: &Printer, name: &str, standing: &Standing) {
     printer.data(&sanitise(&format!("{} {name}", standing.plan)));
     for line in lines(standing) {
@@ -24,6 +17,7 @@ pub fn list(printer: &Printer, name: &str, standing: &Standing) {
     }
 }
 
+/// Every answer to a plan, a line each, and what is missing.
 pub(super) fn lines(standing: &Standing) -> Vec<String> {
     let mut lines: Vec<String> = standing.said.iter().map(answer).collect();
     if standing.said.is_empty() {

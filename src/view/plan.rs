@@ -1,46 +1,63 @@
 //! A plan as a person reads it: what is touched, what is sent, how it ends, what undoes it, what the
 //! policy says, what to type next.
 
-mod cluster;
+mod course;
 mod credentials;
+mod denied;
 mod differences;
 mod explain;
+mod head;
+mod literal;
+mod next;
 mod rehearsal;
+mod ruling;
+mod steps;
 
+pub use denied::{insist_findings, talk_denied, undenied};
 pub use differences::{insist_differences_from, insist_drift, show_differences};
 pub use explain::explain;
 
 use super::printer::Printer;
 use super::sanitise::sanitise;
 use super::setup::Stream;
-use super::text::{columns, left};
+use super::text::{columns, hung, left};
 use super::theme::{Colour, Glyphs, Tone};
-use crate::model::approval::Exception;
-use crate::model::request::Request;
-use crate::model::units::Span;
-use crate::plan::{Difference, PlannedStep, StoredPlan};
-use crate::policy::{Finding, Severity};
+use crate::plan::{Difference, StoredPlan};
+use crate::policy::{Finding, Policy, Standing};
+
+/// A plan, and what is said about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Sheet<'a> {
+    /// The plan.
+    pub stored: &'a StoredPlan,
+    /// The policy that it is judged by.
+    pub policy: &'a Policy,
+    /// What the policy finds.
+    pub findings: &'a [Finding],
+    /// What was said about it; `None`: nobody can have said anything yet.
+    pub standing: Option<&'a Standing>,
+}
 
 /// The plan as data.
-pub fn show(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
+pub fn show(printer: &Printer, sheet: &Sheet<'_>) {
     let page = Page::on(printer, Stream::Stdout);
-    let mut lines = page.plan(stored, findings);
-    lines.push(page.next(stored, findings));
+    let mut lines = page.plan(sheet);
+    lines.extend(page.next(sheet));
     printer.data(&lines.join("\n"));
 }
 
 /// The plan as talk, on the way to a run.
-pub fn talk(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
+pub fn talk(printer: &Printer, sheet: &Sheet<'_>) {
     let page = Page::on(printer, Stream::Stderr);
-    for line in page.plan(stored, findings) {
+    for line in page.plan(sheet) {
         printer.talk(&line);
     }
 }
 
 /// The plan to a person who is about to be asked for a yes; shown even when quiet.
-pub fn insist(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
+pub fn insist(printer: &Printer, sheet: &Sheet<'_>) {
     let page = Page::on(printer, Stream::Stderr);
-    for line in page.plan(stored, findings) {
+    for line in page.plan(sheet) {
         printer.insist(&line);
     }
 }
@@ -64,14 +81,6 @@ pub fn talk_differences(printer: &Printer, differences: &[Difference]) {
     let others: Vec<Difference> = others.into_iter().cloned().collect();
     for line in Page::on(printer, Stream::Stderr).differences(&others) {
         printer.talk(&line);
-    }
-}
-
-/// What the policy says, as talk that is shown even when quiet.
-pub fn insist_findings(printer: &Printer, findings: &[Finding]) {
-    let page = Page::on(printer, Stream::Stderr);
-    for line in page.findings("PLAN", findings) {
-        printer.insist(&line);
     }
 }
 
@@ -99,28 +108,38 @@ impl Page {
         Tone::Strong.paint(text, self.colour)
     }
 
-    /// Words broken at blanks, each line behind the same indent; a long word stands alone.
+    /// Words broken at blanks, each line behind the same indent. What is between two backticks stays
+    /// whole where a line has room for it: it may be there to be copied. A longer word stands alone.
     fn wrapped(&self, indent: usize, text: &str) -> Vec<String> {
         self.hung(indent, indent, text)
     }
 
     /// The same with another indent from the second line on.
     fn hung(&self, first: usize, rest: usize, text: &str) -> Vec<String> {
-        let text = sanitise(text);
+        let words: Vec<String> = text.split_whitespace().map(sanitise).collect();
+        let line = format!("{}{}", " ".repeat(first), words.join(" "));
+        let lines = hung(&line, self.width, rest);
+        match lines.iter().all(|line| columns(line) <= self.width) {
+            true => lines,
+            false => self.broken(first, rest, &words),
+        }
+    }
+
+    /// The same without a thought for backticks.
+    fn broken(&self, first: usize, rest: usize, words: &[String]) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = " ".repeat(first);
-        let mut words = 0;
-        for word in text.split_whitespace() {
-            let gap = usize::from(words > 0);
-            if words > 0 && columns(&line) + gap + columns(word) > self.width {
+        let mut begins = true;
+        for word in words {
+            if !begins && columns(&line) + 1 + columns(word) > self.width {
                 lines.push(std::mem::replace(&mut line, " ".repeat(rest)));
-                words = 0;
+                begins = true;
             }
-            if words > 0 {
+            if !begins {
                 line.push(' ');
             }
             line.push_str(word);
-            words += 1;
+            begins = false;
         }
         lines.push(line);
         lines
@@ -138,196 +157,30 @@ impl Page {
         lines
     }
 
-    fn plan(&self, stored: &StoredPlan, findings: &[Finding]) -> Vec<String> {
-        let plan = &stored.plan;
-        let mut lines = vec![self.heading(&format!("Plan {}", stored.id))];
-        lines.extend(self.labelled(2, "name", plan.name().as_str()));
-        lines.extend(self.labelled(
-            2,
-            "where",
-            &format!("environment {}", plan.experiment.environment),
-        ));
-        lines.extend(self.labelled(2, "claim", &plan.experiment.hypothesis));
-        lines.extend(self.labelled(2, "from", &plan.source.name));
-        lines.extend(plan.worlds().iter().flat_map(|world| {
-            let session = world
-                .session
-                .as_deref()
-                .unwrap_or("unknown, so a restart cannot be noticed");
-            self.labelled(
-                2,
-                "world",
-                &format!(
-                    "{} {} at {}, session {session}",
-                    world.platform, world.version, world.endpoint
-                ),
-            )
-        }));
-        lines.extend(self.cluster(stored));
-        if let Some(run) = &plan.replay_of {
-            lines.extend(self.labelled(2, "repeats", run.as_str()));
-        }
-        for (name, used) in &plan.variables {
-            lines.extend(self.labelled(
-                2,
-                "variable",
-                &format!("{name} = {} ({})", used.value, used.source),
-            ));
-        }
-        lines.extend(self.credentials(stored));
-        for (index, (step, hold)) in plan.holds().enumerate() {
-            lines.extend(self.step(index, step, hold));
-        }
-        lines.extend(self.ending(stored));
+    /// Several texts below one label.
+    fn listed(&self, indent: usize, label: &str, texts: &[String]) -> Vec<String> {
+        let labels = std::iter::once(label).chain(std::iter::repeat(""));
+        let lines = labels.zip(texts);
+        lines
+            .flat_map(|(label, text)| self.labelled(indent, label, text))
+            .collect()
+    }
+
+    fn section(&self, title: &str) -> Vec<String> {
+        let title = self.glyphs.adapt(sanitise(title));
+        vec![String::new(), self.heading(&title)]
+    }
+
+    fn plan(&self, sheet: &Sheet<'_>) -> Vec<String> {
+        let stored = sheet.stored;
+        let mut lines = self.head(sheet);
+        lines.extend(self.steps(stored));
+        lines.extend(self.course(stored));
         lines.extend(self.slos(stored));
-        lines.push(String::new());
-        lines.push(self.heading(&format!("Policy {}", plan.policy.name)));
-        lines.extend(self.findings(stored.id.as_str(), findings));
+        lines.extend(self.ruling(sheet));
+        lines.extend(self.who_says_yes(sheet));
         lines.push(String::new());
         lines.push(format!("digest {}", stored.digest));
         lines
     }
-
-    fn step(&self, index: usize, step: &PlannedStep, hold: Span) -> Vec<String> {
-        let prepared = &step.prepared;
-        let title = format!(
-            "Step {} · {} · held for {}",
-            index + 1,
-            sanitise(&step.name),
-            hold
-        );
-        let title = self.glyphs.adapt(title);
-        let mut lines = vec![String::new(), self.heading(&title)];
-        for target in &prepared.targets {
-            lines.extend(self.labelled(2, "touches", &target.to_string()));
-        }
-        lines.extend(self.labelled(2, "dose", &prepared.blast_radius));
-        for summary in &prepared.summaries {
-            lines.extend(self.labelled(2, "does", summary));
-        }
-        for request in &prepared.requests {
-            lines.extend(self.request("sends", request));
-        }
-        for request in &prepared.undo_requests {
-            lines.extend(self.request("undoes", request));
-        }
-        for warning in &prepared.warnings {
-            lines.extend(self.labelled(2, "note", warning));
-        }
-        lines
-    }
-
-    /// Literal: a body is printed whole and never broken, so that it can be copied.
-    fn request(&self, label: &str, request: &Request) -> Vec<String> {
-        let mut lines = self.labelled(2, label, &format!("{} {}", request.method, request.url));
-        if let Some(body) = &request.body {
-            lines.push(format!("{}{}", " ".repeat(12), sanitise(&body.to_string())));
-        }
-        lines
-    }
-
-    fn ending(&self, stored: &StoredPlan) -> Vec<String> {
-        let experiment = &stored.plan.experiment;
-        let mut lines = vec![String::new(), self.heading("How it goes and how it ends")];
-        let course = format!(
-            "{} of baseline, in which every SLO must hold; then each step: inject, see it in, hold, undo, see it gone; then {} for the SLOs to come back",
-            experiment.baseline, experiment.recovery_within
-        );
-        lines.extend(self.wrapped(2, &course));
-        lines.extend(self.wrapped(
-            2,
-            "at once, with everything undone: a rollback SLO that breaches or goes blind, a fault that vanishes, Ctrl-C, SIGTERM, SIGHUP, SIGQUIT",
-        ));
-        lines
-    }
-
-    fn slos(&self, stored: &StoredPlan) -> Vec<String> {
-        let mut lines = vec![String::new(), self.heading("SLOs")];
-        for gauged in &stored.plan.experiment.slos {
-            let slo = &gauged.slo;
-            let text = format!(
-                "{} {} ({}), every {}; {} after {}, blind: {} after {}",
-                slo.name,
-                slo.objective,
-                slo.reads,
-                slo.every,
-                slo.on_breach.word(),
-                slo.patience,
-                slo.on_no_data.word(),
-                slo.blind_patience,
-            );
-            lines.extend(self.hung(2, 4, &text));
-        }
-        lines.extend(self.rehearsals(stored));
-        lines
-    }
-
-    /// What the policy says; `plan` is how to name the plan in what is typed next.
-    fn findings(&self, plan: &str, findings: &[Finding]) -> Vec<String> {
-        if findings.is_empty() {
-            let nothing = "nothing to say: no rule is broken and no approval is needed";
-            return self.wrapped(2, nothing);
-        }
-        let arrow = self.glyphs.adapt("→".to_owned());
-        let mut lines = Vec::new();
-        for finding in findings {
-            let tone = match finding.severity {
-                Severity::Deny => Tone::Bad,
-                Severity::Require | Severity::Warn => Tone::Caution,
-            };
-            let text = format!(
-                "{} ({}, at {})",
-                finding.message, finding.rule, finding.place
-            );
-            let mut wrapped = self.labelled(2, finding.severity.word(), &text);
-            if let Some(head) = wrapped.first_mut() {
-                *head = head.replacen(
-                    finding.severity.word(),
-                    &tone.paint(finding.severity.word(), self.colour),
-                    1,
-                );
-            }
-            lines.extend(wrapped);
-            lines.extend(self.labelled(2, "", &format!("{arrow} {}", finding.way_out)));
-            if let Some(exception) = finding.exception {
-                let typed = typed_approval(plan, &[exception]);
-                lines.extend(self.labelled(2, "", &format!("{arrow} or allow it: `{typed}`")));
-            }
-        }
-        lines
-    }
-
-    fn next(&self, stored: &StoredPlan, findings: &[Finding]) -> String {
-        let worst = findings.iter().map(|finding| finding.severity).min();
-        let id = stored.id.as_str();
-        match worst {
-            Some(Severity::Deny) => "denied: change the experiment, then plan again".to_owned(),
-            Some(Severity::Require) => {
-                let mut exceptions: Vec<Exception> = findings
-                    .iter()
-                    .filter_map(|found| found.exception)
-                    .collect();
-                exceptions.sort_unstable();
-                exceptions.dedup();
-                let typed = typed_approval(id, &exceptions);
-                let next = format!("next: {typed}, then chaos run {id}");
-                self.hung(0, 6, &next).join("\n")
-            }
-            Some(Severity::Warn) | None => format!("next: chaos run {id}"),
-        }
-    }
-}
-
-/// The approval to type for a plan that wants these exceptions allowed by name.
-fn typed_approval(plan: &str, exceptions: &[Exception]) -> String {
-    let allowed = exceptions
-        .iter()
-        .map(|one| format!(" --allow {}", one.word()));
-    let allowed: String = allowed.collect();
-    let reason = if exceptions.is_empty() {
-        ""
-    } else {
-        " --reason TEXT"
-    };
-    format!("chaos approve {plan}{allowed}{reason}")
 }

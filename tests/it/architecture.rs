@@ -56,6 +56,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "policy::Advice",
             "policy::ApprovalNeed",
             "policy::ApprovalRules",
+            "policy::BUILT_IN",
             "policy::Environment",
             "policy::Finding",
             "policy::Freeze",
@@ -67,6 +68,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "policy::Severity",
             "policy::Standing",
             "policy::Window",
+            // What proves an environment is the rule's to know.
+            "policy::proof",
         ],
     ),
     // A target like any other; it has clients because its hops call each other over HTTP.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot ask has failed")]
 
 mod approval;
+mod by_hand;
 mod completing;
 mod documents;
 mod evidence;
@@ -17,6 +18,7 @@ mod pipes;
 mod plans;
 mod policies;
 mod preflight;
+mod reading;
 mod secrets;
 mod signals;
 mod signing;

@@ -19,6 +19,7 @@ mod transport;
 mod writes;
 
 pub use lint::{LintFinding, lint};
+pub(super) use preparation::summaries;
 
 use futures_util::future::BoxFuture;
 

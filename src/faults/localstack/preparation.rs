@@ -25,7 +25,7 @@ pub(super) fn prepare(
 ) -> Result<Prepared, Problem> {
     conflicts::refuse(fault, owner, &survey)?;
     let warnings = warnings(fault, owner, &survey);
-    let services = services(fault, &survey);
+    let blast_radius = blast_radius(fault, &survey);
     let latency = match fault.latency {
         Some(latency) => Some(LatencyUndo {
             set_ms: latency.as_millis(),
@@ -44,7 +44,7 @@ pub(super) fn prepare(
     Ok(Prepared {
         world: survey.world,
         targets: targets(fault),
-        blast_radius: blast_radius(fault, &services),
+        blast_radius,
         summaries: summaries(fault),
         requests: requests(api, &undo, Way::In),
         undo_requests: requests(api, &undo, Way::Out),
@@ -90,43 +90,51 @@ fn targets(fault: &LocalStackFault) -> Vec<Target> {
     fault.faults.iter().map(of_rule).chain(latency).collect()
 }
 
-/// `1 of 38 services: `, where the LocalStack lists its services and every one that is named is among
+/// `1 of 38 services`, where the LocalStack lists its services and every one that is named is among
 /// them; else nothing.
-fn services(fault: &LocalStackFault, survey: &Survey) -> String {
+fn services(fault: &LocalStackFault, survey: &Survey) -> Option<String> {
     let all = survey.services.len();
-    let named: Option<BTreeSet<&str>> = match fault.latency {
-        Some(_) => None,
-        None => fault
-            .faults
-            .iter()
-            .map(|rule| rule.service.as_deref())
-            .collect(),
-    };
-    let is_listed = |service: &&str| survey.services.iter().any(|(name, _)| name == service);
-    match named {
-        _ if all == 0 => String::new(),
-        None => format!("{all} of {all} services: "),
-        Some(named) if named.iter().all(is_listed) => {
-            format!("{} of {all} services: ", named.len())
+    if all == 0 {
+        return None;
+    }
+    if fault.latency.is_some() {
+        return Some(format!("{all} of {all} services"));
+    }
+    let named = fault.faults.iter().map(|rule| rule.service.as_deref());
+    match named.collect::<Option<BTreeSet<&str>>>() {
+        None => Some(format!("{all} of {all} services")),
+        Some(named) => {
+            let is_listed =
+                |service: &&str| survey.services.iter().any(|(name, _)| name == service);
+            let listed = named.iter().all(is_listed);
+            listed.then(|| format!("{} of {all} services", named.len()))
         }
-        Some(_) => String::new(),
     }
 }
 
-fn blast_radius(fault: &LocalStackFault, services: &str) -> String {
-    let of_rule = |rule: &FaultRule| {
-        format!(
-            "{} of the requests to {}",
-            percentage(rule.probability),
-            Matcher::from(rule)
-        )
+/// Which requests are named by the targets; here stands how many of them.
+fn blast_radius(fault: &LocalStackFault, survey: &Survey) -> String {
+    let shares = || fault.faults.iter().map(|rule| rule.probability);
+    let lowest = shares().fold(f64::INFINITY, f64::min);
+    let highest = shares().fold(0.0, f64::max);
+    let requests = match fault.latency {
+        Some(_) => "every request".to_owned(),
+        None if lowest < highest => format!(
+            "{} to {} of the requests",
+            percentage(lowest),
+            percentage(highest)
+        ),
+        None => format!("{} of the requests", percentage(highest)),
     };
-    let latency = fault.latency.map(|_| "every request, slower".to_owned());
-    let parts: Vec<String> = fault.faults.iter().map(of_rule).chain(latency).collect();
-    format!("{services}{}", parts.join("; "))
+    let parts: Vec<String> = services(fault, survey)
+        .into_iter()
+        .chain([requests])
+        .collect();
+    parts.join(", ")
 }
 
-fn summaries(fault: &LocalStackFault) -> Vec<String> {
+/// One line for each rule, and one for the latency.
+pub(in crate::faults) fn summaries(fault: &LocalStackFault) -> Vec<String> {
     let latency = fault
         .latency
         .map(|latency| format!("every call to every service takes {latency} longer"));

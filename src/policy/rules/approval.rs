@@ -56,7 +56,7 @@ fn wanted(rules: &ApprovalRules) -> String {
         Permission::Denied => ", not that of whoever made the plan",
     };
     let how = match (rules.mode, rules.presence) {
-        (ApprovalNeed::None | ApprovalNeed::Confirm, _) => "",
+        (ApprovalNeed::None | ApprovalNeed::Confirm, _) => ", typed at a terminal",
         (ApprovalNeed::Signed, RequiredPresence::None) => ", signed with an SSH key",
         (ApprovalNeed::Signed, RequiredPresence::Touch) => {
             ", signed with a FIDO key that is touched"

@@ -6,7 +6,8 @@ use super::places::endpoints;
 use super::{Facts, Found};
 use crate::faults::Fault;
 use crate::model::cluster::Cluster;
-use crate::policy::document::{KubernetesProof, LocalStackProof};
+use crate::plan::Plan;
+use crate::policy::document::{HostPattern, KubernetesProof, LocalStackProof, Policy};
 
 const CLUSTER: &str = "on.kubernetes";
 
@@ -19,6 +20,42 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
         found.extend(cluster(facts, environment.proof.kubernetes.as_ref()));
     }
     found
+}
+
+/// What proves that a plan is about the environment that it names, in words: what of the policy fits
+/// what the plan touches. Empty: nothing does.
+pub fn proof(plan: &Plan, policy: &Policy) -> Vec<String> {
+    let Some(environment) = policy.environment(&plan.experiment.environment) else {
+        return Vec::new();
+    };
+    let mut proof = Vec::new();
+    let hosts = environment.proof.localstack.iter();
+    let hosts: Vec<&HostPattern> = hosts.flat_map(|proof| &proof.hosts).collect();
+    for (_, url) in endpoints(plan) {
+        let host = hosts.iter().find(|host| host.matches(url));
+        proof.extend(host.map(|host| format!("endpoint `{host}`")));
+    }
+    if let (Some(cluster), Some(wanted)) = (&plan.cluster, &environment.proof.kubernetes) {
+        proof.extend(proof_of(cluster, wanted));
+    }
+    proof.dedup();
+    proof
+}
+
+fn proof_of(cluster: &Cluster, wanted: &KubernetesProof) -> Vec<String> {
+    let mut proof = Vec::new();
+    if let Some(name) = &cluster.context {
+        let context = wanted.contexts.iter().find(|one| one.matches(name));
+        proof.extend(context.map(|context| format!("context `{context}`")));
+    }
+    let uid = wanted.cluster_uids.iter().find(|uid| **uid == cluster.uid);
+    proof.extend(uid.map(|_| "the cluster's uid".to_owned()));
+    let mut hosts = wanted.api_hosts.iter();
+    let host = hosts.find(|host| host.matches(&cluster.api_server));
+    proof.extend(host.map(|host| format!("API server `{host}`")));
+    let labels = wanted.namespace_labels.iter();
+    proof.extend(labels.map(|(key, value)| format!("the namespace's label `{key}={value}`")));
+    proof
 }
 
 fn unknown(facts: &Facts<'_>) -> Found {

@@ -19,6 +19,7 @@ mod same_dose;
 mod unattended;
 mod writable_policy;
 
+pub use environment::proof;
 pub use facts::Facts;
 pub use own_sandbox::OwnSandbox;
 pub(super) use production::production_mark;

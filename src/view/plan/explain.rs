@@ -1,14 +1,13 @@
 //! A plan on one page that can be printed: what it does, to whom, what ends it, who must say yes, and
 //! the exact commands that undo it by hand should this tool vanish.
 
-use std::iter::once;
-
 use super::super::approvals;
 use super::super::printer::Printer;
 use super::super::sanitise::sanitise;
 use super::super::setup::Stream;
 use super::super::text::{clock_time, columns};
 use super::Page;
+use super::literal::packed;
 use crate::model::localstack::RUN_PLACEHOLDER;
 use crate::model::slo::{Reaction, Slo};
 use crate::plan::{PlannedStep, StoredPlan};
@@ -26,7 +25,7 @@ pub fn explain(
 ) {
     let mut page = Page::on(printer, Stream::Stdout);
     page.width = page.width.min(PAPER);
-    let mut lines = page.head(stored);
+    let mut lines = page.explained(stored);
     lines.extend(page.what(stored));
     lines.extend(page.ends(stored));
     lines.extend(page.death(stored));
@@ -41,7 +40,7 @@ pub fn explain(
 }
 
 impl Page {
-    fn head(&self, stored: &StoredPlan) -> Vec<String> {
+    fn explained(&self, stored: &StoredPlan) -> Vec<String> {
         let plan = &stored.plan;
         let mut lines = vec![self.heading(&format!("{}: plan {}", plan.name(), stored.id))];
         lines.extend(self.wrapped(2, &plan.experiment.hypothesis));
@@ -55,10 +54,6 @@ impl Page {
         lines.extend(self.wrapped(2, &asked));
         lines.push(format!("  {}", stored.digest));
         lines
-    }
-
-    fn section(&self, title: &str) -> Vec<String> {
-        vec![String::new(), self.heading(title)]
     }
 
     fn what(&self, stored: &StoredPlan) -> Vec<String> {
@@ -219,29 +214,4 @@ fn unique(all: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     kept
-}
-
-/// JSON in lines of at most so many columns, broken after commas that are in no string.
-fn packed(json: &str, width: usize) -> Vec<String> {
-    let mut pieces = vec![String::new()];
-    let (mut in_string, mut escaped) = (false, false);
-    for letter in json.chars() {
-        let piece = pieces.last_mut().expect("there is always one");
-        piece.push(letter);
-        match letter {
-            _ if escaped => escaped = false,
-            '\\' if in_string => escaped = true,
-            '"' => in_string = !in_string,
-            ',' if !in_string => pieces.push(String::new()),
-            _ => {}
-        }
-    }
-    let mut lines: Vec<String> = Vec::new();
-    for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
-        match lines.last_mut() {
-            Some(line) if columns(line) + columns(&piece) <= width => line.push_str(&piece),
-            Some(_) | None => lines.extend(once(piece)),
-        }
-    }
-    lines
 }

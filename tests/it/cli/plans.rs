@@ -3,20 +3,11 @@
 
 use std::fs;
 
-use chaos_gameday::model::approval::{
-    Approval, ApprovalMode, Exception, Person, SealedApproval, Verdict,
-};
-use chaos_gameday::model::ids::Digest;
 use chaos_gameday::plan::{StoredPlan, differences};
-use chaos_gameday::policy::{self, Finding, Scales, Severity, Standing};
-use chaos_gameday::view::{Setup, plan as view};
-use rustix::process::Signal;
 use serde_json::{Value, json};
-use tokio::process::Command;
 
-use super::{FAULT_IS_IN, Scene, approve, foreign, one_rule};
+use super::{Scene, approve};
 use crate::support::process::Place;
-use crate::support::screen::captured;
 
 /// The plan's file in the working folder, and the plan.
 async fn carried(scene: &Scene) -> (String, StoredPlan) {
@@ -82,9 +73,10 @@ async fn a_plan_that_was_made_elsewhere_is_shown_without_a_trace_and_run_once_it
 #[tokio::test]
 async fn a_file_that_is_no_sound_plan_is_named_and_nothing_is_written_anywhere() {
     let scene = Scene::new().await;
-    let (text, _) = carried(&scene).await;
+    let (text, stored) = carried(&scene).await;
     let before = scene.localstack.writes();
     let elsewhere = Place::new();
+    elsewhere.write("plan.yaml", &stored.to_yaml().unwrap());
     let experiment = fs::read_to_string(scene.place.path("stream-down.yaml")).unwrap();
     elsewhere.write("stream-down.yaml", &experiment);
     elsewhere.write("edited.json", &text.replace("PutRecord", "PutRecords"));
@@ -99,6 +91,7 @@ async fn a_file_that_is_no_sound_plan_is_named_and_nothing_is_written_anywhere()
         ("packed.json", 8, "was changed after it was made"),
         ("cut.json", 8, "cut.json: this is no plan"),
         ("marked.json", 8, "marked.json: this is no plan"),
+        ("plan.yaml", 2, "plan.yaml is a plan as YAML"),
     ] {
         for verb in ["run", "show", "approve"] {
             let refused = elsewhere.chaos(&[verb, file]).await.exits(code);
@@ -242,8 +235,7 @@ async fn a_plan_is_compared_with_an_earlier_one_before_it_is_shown() {
     let told = format!(
         "What differs from plan {old}
   variables
-    HOLD, source: planned `default`, now `flag`
-    HOLD, value: planned `1s`, now `2s`
+    HOLD: planned `1s (default)`, now `2s (--var)`
   the experiment
     step 1, hold: planned `1s`, now `2s`
 
@@ -254,181 +246,84 @@ Plan p-"
     scene.place.chaos(&unknown).await.exits(2);
 }
 
-/// What a person who has nothing but the page types, with the run's id for its placeholder.
-fn typed(page: &str, run: &str) -> Vec<String> {
-    let (_, by_hand) = page.split_once("How to undo it by hand").unwrap();
-    let joined = by_hand.replace("{run}", run);
-    let mut commands: Vec<String> = Vec::new();
-    for line in joined.lines() {
-        let line = line.strip_prefix("     ").unwrap_or_default();
-        if line.starts_with("curl ") {
-            commands.push(line.to_owned());
-        } else if let Some(command) = commands.last_mut().filter(|_| line.starts_with("  ")) {
-            *command = format!("{command}\n{line}");
-        }
-    }
-    commands
-}
-
-/// Whether there is no `curl` here. Says so; where every test has to run (`CHAOS_REQUIRE_E2E`), that is
-/// a failure.
-#[expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "a test that is skipped says so, and CI may forbid it"
-)]
-fn curl_is_missing() -> bool {
-    let found = std::process::Command::new("curl").arg("--version").output();
-    if found.is_ok() {
-        return false;
-    }
-    let required = std::env::var_os("CHAOS_REQUIRE_E2E").is_some();
-    assert!(!required, "`curl` is needed");
-    eprintln!("skipped: no `curl`");
-    true
-}
-
 #[tokio::test]
-async fn the_commands_of_the_page_undo_what_a_killed_run_left() {
-    if curl_is_missing() {
-        return;
-    }
-    let rules = format!("{}, {{service: sqs, probability: 0.5}}", one_rule());
-    let scene = Scene::with_rules(&rules).await;
-    let plan = scene.approved_plan(&["HOLD=1m"]).await;
-    let explain = ["show", "--explain", plan.as_str()];
-    let page = scene.place.chaos(&explain).await.exits(0).stdout;
-    let mut run = scene.place.start(&["run", &plan]);
-    run.says(FAULT_IS_IN).await;
-    run.signal(Signal::KILL);
-    run.ended().await;
-    assert_eq!(scene.ours().len(), 2);
-
-    let id = scene.place.store().runs().unwrap()[0].id.to_string();
-    let commands = typed(&page, &id);
-    assert_eq!(commands.len(), 2, "{page}");
-    let mut seen = Vec::new();
-    for command in &commands {
-        let done = Command::new("sh")
-            .args(["-c", command])
-            .output()
-            .await
-            .unwrap();
-        assert!(done.status.success(), "{command}: {done:?}");
-        seen.push(String::from_utf8(done.stdout).unwrap());
-    }
-    assert!(seen[0].contains(&format!("chaos:{id}")), "{}", seen[0]);
-    scene.assert_clean();
-    assert!(scene.localstack.inner().rules.contains(&foreign()));
-}
-
-fn wants_a_yes() -> Finding {
-    Finding {
-        rule: "approval".to_owned(),
-        severity: Severity::Require,
-        place: "environment".to_owned(),
-        message: "environment `local` wants a person's approval".to_owned(),
-        way_out: "`chaos approve PLAN`".to_owned(),
-        exception: None,
-    }
-}
-
-/// A page of paper.
-#[track_caller]
-fn assert_fits(page: &str) {
-    let wide = |line: &str| line.chars().count() > 80;
-    assert!(!page.lines().any(wide), "{page}");
-    assert!(page.lines().count() <= 66, "{page}");
-}
-
-fn unnamed(page: &str, stored: &StoredPlan) -> String {
-    page.replace(stored.digest.as_str(), "DIGEST")
-        .replace(stored.id.as_str(), "p-0123456789")
-}
-
-#[tokio::test]
-async fn a_page_tells_who_said_yes_who_said_no_and_who_does_not_count() {
+async fn a_plan_is_compared_with_itself_and_one_of_something_else_is_told_apart() {
     let scene = Scene::new().await;
-    let (text, _) = carried(&scene).await;
-    let stored = steady(&text, &scene);
-    let said = |user: &str, minute: i8, end: &str| {
-        let approver = Person {
-            user: user.to_owned(),
-            host: "laptop".to_owned(),
-        };
-        let from = format!("2026-01-01T10:{minute:02}:00Z").parse().unwrap();
-        let times = [from, end.parse().unwrap()];
-        policy::answer(&stored, &approver, ApprovalMode::Typed, times)
-    };
-    let allows = Approval {
-        reason: Some("agreed \u{202e}with the\u{1b}[2J shop".to_owned()),
-        exceptions: vec![Exception::SameDose],
-        ..said("bob", 1, "2026-01-01T10:31:00Z")
-    };
-    let no = Approval {
-        verdict: Verdict::No,
-        reason: Some("the queue is full, and it will be until the night".to_owned()),
-        ..said("carol", 2, "2026-01-01T10:02:00Z")
-    };
-    let all = [
-        said("ann", 0, "2026-01-01T10:05:00Z"),
-        allows,
-        no,
-        said("Bob\u{200b}", 3, "2026-01-01T23:33:00Z"),
-    ];
-    let given = all.map(|one| SealedApproval::seal(one, None));
-    let built_in = policy::built_in();
-    let now = "2026-01-01T10:10:00Z".parse().unwrap();
-    let scales = Scales::new(&stored, &built_in, &[], &[], now).unwrap();
-    let standing = Standing::of(&scales, &given);
-    let (printer, seen) = captured(Setup::PIPE);
-    view::explain(&printer, &stored, &[wants_a_yes()], Some(&standing));
-    let page = seen.stdout();
-    assert_fits(&page);
-    let yes = page.split("Who must say yes").nth(1).unwrap();
-    let yes = yes.split("How to undo").next().unwrap();
-    insta::assert_snapshot!("said", unnamed(yes, &stored));
-}
-
-/// The plan as it would be at an address and on a day that are always the same.
-fn steady(text: &str, scene: &Scene) -> StoredPlan {
-    let text = text
-        .replace(&scene.localstack.url, "http://127.0.0.1:4566")
-        .replace(&scene.target.url(""), "http://127.0.0.1:8080");
-    let stored: StoredPlan = serde_json::from_str(&text).unwrap();
-    let mut plan = stored.plan;
-    plan.created = "2026-01-01T00:00:00Z".parse().unwrap();
-    plan.requester = Person {
-        user: "sam".to_owned(),
-        host: "desk".to_owned(),
-    };
-    plan.source.digest = Digest::of(plan.source.text.as_bytes());
-    StoredPlan::lock(plan).unwrap()
+    let (_, stored) = carried(&scene).await;
+    let text = fs::read_to_string(scene.place.path("stream-down.yaml")).unwrap();
+    let other = text.replace("name: stream-down", "name: table-down");
+    let other = other.replace("operation: PutRecord", "operation: PutRecords");
+    scene.place.write("other.yaml", &other);
+    let same = ["plan", "stream-down.yaml", "--diff", stored.id.as_str()];
+    let told = format!("nothing differs in meaning from plan {}", stored.id);
+    scene.place.chaos(&same).await.exits(0).prints(&told);
+    let another = ["plan", "other.yaml", "--diff", "plan.json"];
+    scene
+        .place
+        .chaos(&another)
+        .await
+        .exits(0)
+        .prints("    name: planned `stream-down`, now `table-down`\n")
+        .prints(
+            "    step 1, request 1, rule 1, operation: planned `PutRecord`, now `PutRecords`\n",
+        );
 }
 
 #[tokio::test]
-async fn a_plan_is_explained_on_a_page_of_eighty_columns() {
-    let rules = "{service: kinesis, operation: PutRecord, probability: 0.5}, {service: sqs}";
-    let scene = Scene::with_rules(rules).await;
-    let file = scene.place.path("stream-down.yaml");
-    let text = fs::read_to_string(&file).unwrap();
-    fs::write(
-        &file,
-        text.replace("faults: [", "latency: 300ms, faults: ["),
-    )
-    .unwrap();
-    let (text, _) = carried(&scene).await;
-    let stored = steady(&text, &scene);
-    let required = wants_a_yes();
-    for (name, utf8) in [("unicode", true), ("ascii", false)] {
-        let mut setup = Setup::PIPE;
-        setup.environment.ascii_locale = !utf8;
-        let (printer, seen) = captured(setup);
-        let findings = std::slice::from_ref(&required);
-        view::explain(&printer, &stored, findings, None);
-        let page = seen.stdout();
-        assert_fits(&page);
-        assert!(utf8 || page.is_ascii(), "{page}");
-        insta::assert_snapshot!(name, unnamed(&page, &stored));
-    }
+async fn a_plan_that_travels_is_judged_by_the_same_policy_or_by_none() {
+    let policy = |hold: &str| {
+        format!(
+            "apiVersion: chaos/v1
+kind: Policy
+metadata: {{name: ours}}
+environments:
+  local: {{proof: {{localstack: {{hosts: [loopback]}}}}, limits: {{hold: {hold}}}}}
+"
+        )
+    };
+    let scene = Scene::new().await;
+    let policy_there = scene.place.write("chaos-policy.yaml", &policy("10m"));
+    let (text, stored) = carried(&scene).await;
+    // The other machine has neither the document nor the policy at their places.
+    fs::remove_file(policy_there).unwrap();
+    let run = ["run", "plan.json"];
+    let elsewhere = Place::new();
+    elsewhere.write("plan.json", &text);
+    let lost = elsewhere.chaos(&run).await.exits(2);
+    lost.tells("under which this plan was made, is not at /");
+
+    elsewhere.write("named.yaml", &policy("10m"));
+    let named = ["run", "plan.json", "--policy", "named.yaml"];
+    elsewhere
+        .chaos(&named)
+        .await
+        .exits(4)
+        .tells(stored.id.as_str());
+    elsewhere.write("other.yaml", &policy("11m"));
+    let other = ["run", "plan.json", "--policy", "other.yaml"];
+    let other = elsewhere.chaos(&other).await.exits(3);
+    other
+        .tells("the plan was made under policy `ours` (")
+        .tells("and policy `ours` (")
+        .tells("other.yaml applies now");
+    assert_eq!(scene.localstack.writes(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_file_of_variables_that_was_edited_changes_nothing_that_was_planned() {
+    let scene = Scene::new().await;
+    let file = scene.place.write("values.yaml", "HOLD: 1s\n");
+    let planned = [
+        "plan",
+        "-q",
+        "stream-down.yaml",
+        "--var-file",
+        "values.yaml",
+    ];
+    let planned = scene.place.chaos(&planned).await.exits(0);
+    let plan = planned.stdout.trim();
+    fs::write(file, "HOLD: 9m\n").unwrap();
+    approve(&scene.place, plan);
+    scene.place.chaos(&["run", plan]).await.exits(0);
+    scene.assert_clean();
 }

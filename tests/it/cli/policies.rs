@@ -237,7 +237,8 @@ async fn the_built_in_policy_shows_how_to_write_one_that_allows_it() {
         .nth(1)
         .unwrap();
     let (shown, rest) = shown.split_once("`chaos policy check`").unwrap();
-    assert_eq!(rest, " shows what it allows.\n");
+    let next = "next: change stream-down.yaml or the policy, then plan again";
+    assert_eq!(rest, format!(" shows what it allows.\n\n{next}\n"));
     place.write("chaos-policy.yaml", shown);
     place.chaos(&plan).await.exits(0).prints("Policy ours");
 }

@@ -125,10 +125,7 @@ async fn a_plan_shows_the_literal_requests_and_their_undo() {
             request("POST", EFFECTS, json!({"latency": 3})),
         ]
     );
-    assert_eq!(
-        prepared.blast_radius,
-        "3 of 3 services: 100% of the requests to kinesis:PutRecord in us-east-1; 50% of the requests to sqs:SendMessage in us-east-1; every request, slower"
-    );
+    assert_eq!(prepared.blast_radius, "3 of 3 services, every request");
     assert_eq!(
         prepared
             .targets

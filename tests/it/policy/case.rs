@@ -273,12 +273,24 @@ impl Case {
             }
             (false, _) => {
                 let stored = StoredPlan::lock(plan).expect("a plan");
-                view::show(&printer, &stored, &findings);
+                let policy = &self.policy;
+                let sheet = view::Sheet {
+                    stored: &stored,
+                    policy,
+                    findings: &findings,
+                    standing: None,
+                };
+                view::show(&printer, &sheet);
                 // Ids change with every word of a plan; a page of examples need not.
                 let page = seen.stdout().replace(stored.id.as_str(), "p-0123456789");
-                let from = page.find("Policy ").expect("a heading");
-                let to = page.rfind("\n\ndigest").expect("a digest");
-                let next = page.rfind("next:").map_or("", |at| &page[at..]);
+                // The findings are those of one rule, which say nothing about the other section.
+                let (from, to) = match rule {
+                    "approval" => ("Who must say yes", "\n\ndigest"),
+                    _ => ("Policy ", "\n\nWho must say yes"),
+                };
+                let from = page.find(from).expect("a heading");
+                let to = page.rfind(to).expect("what comes after it");
+                let next = page.rfind("next").map_or("", |at| &page[at..]);
                 format!("{}\n\n{next}", &page[from..to])
             }
         };

@@ -870,7 +870,7 @@ fn an_approval_is_wanted_as_the_policy_says() {
                 "one",
                 wants("mode: confirm, expiresAfter: 10m"),
                 &[
-                    "require environment: environment `staging` wants a person's approval; it counts for 10m",
+                    "require environment: environment `staging` wants a person's approval, typed at a terminal; it counts for 10m",
                 ],
             ),
             (
@@ -879,7 +879,7 @@ fn an_approval_is_wanted_as_the_policy_says() {
                     "mode: confirm, count: 2, approvers: [ada, ben], requester: denied, singleUse: true",
                 ),
                 &[
-                    "require environment: environment `staging` wants the approvals of 2 persons (`ada` or `ben`), not that of whoever made the plan, for one run; it counts for 30m",
+                    "require environment: environment `staging` wants the approvals of 2 persons (`ada` or `ben`), not that of whoever made the plan, typed at a terminal, for one run; it counts for 30m",
                 ],
             ),
             (
@@ -892,7 +892,7 @@ fn an_approval_is_wanted_as_the_policy_says() {
                     ..wants("mode: confirm")
                 },
                 &[
-                    "require environment: environment `staging` wants a person's approval; it counts for 30m",
+                    "require environment: environment `staging` wants a person's approval, typed at a terminal; it counts for 30m",
                 ],
             ),
         ],

@@ -4,8 +4,10 @@ use chaos_gameday::model::rehearsal::{Freshness, Now, Past, Rehearsal};
 use chaos_gameday::model::sample::{Reading, SloState};
 use chaos_gameday::model::slo::Slo;
 use chaos_gameday::plan::StoredPlan;
-use chaos_gameday::policy;
-use chaos_gameday::view::{ColorChoice, Devices, Environment, Loudness, Setup, Size, plan as view};
+use chaos_gameday::policy::{self, Finding};
+use chaos_gameday::view::{
+    ColorChoice, Devices, Environment, Loudness, Printer, Setup, Size, plan as view,
+};
 
 use super::{gate, late, now, plan, quiet, read, span, value};
 use crate::support::screen::captured;
@@ -114,11 +116,22 @@ fn every_kind() -> Vec<(Slo, Rehearsal)> {
     ]
 }
 
+fn show(printer: &Printer, stored: &StoredPlan, findings: &[Finding]) {
+    let policy = policy::built_in();
+    let sheet = view::Sheet {
+        stored,
+        policy: &policy,
+        findings,
+        standing: None,
+    };
+    view::show(printer, &sheet);
+}
+
 /// The section on SLOs of a plan with these, on a terminal of this kind.
 async fn shown(slos: Vec<(Slo, Rehearsal)>, setup: Setup) -> String {
     let (printer, seen) = captured(setup);
     let stored = StoredPlan::lock(plan(slos).await).expect("a plan");
-    view::show(&printer, &stored, &[]);
+    show(&printer, &stored, &[]);
     let text = seen.stdout();
     let from = text.find("SLOs\n").expect("a heading");
     let to = text.find("\nPolicy").expect("another heading");
@@ -160,7 +173,7 @@ async fn a_terminal_without_unicode_gets_marks_that_it_has() {
     let facts = policy::Facts::about(&stored.plan, &policy);
     let findings = policy::evaluate(&facts);
     assert!(!findings.is_empty());
-    view::show(&printer, &stored, &findings);
+    show(&printer, &stored, &findings);
     let page = seen.stdout();
     assert!(page.is_ascii(), "{page}");
 }
@@ -178,7 +191,7 @@ async fn colour_says_nothing_that_words_do_not_say() {
 async fn shown_stripped(setup: Setup) -> String {
     let (printer, seen) = captured(setup);
     let stored = StoredPlan::lock(plan(every_kind()).await).expect("a plan");
-    view::show(&printer, &stored, &[]);
+    show(&printer, &stored, &[]);
     let coloured = seen.stdout();
     let text = console::strip_ansi_codes(&coloured).into_owned();
     assert_ne!(coloured, text, "there is colour");
