@@ -128,7 +128,7 @@ pub(crate) fn builder_for(url: &str) -> reqwest::ClientBuilder {
 }
 
 /// How long a server may take to tell the time.
-const TIME_WITHIN: Duration = Duration::from_secs(3);
+pub(crate) const TIME_WITHIN: Duration = Duration::from_secs(3);
 
 /// What a server says of the time, whatever else it answers; `now` is when it is asked. `None`: it
 /// says nothing, or something between here and there kept the answer.

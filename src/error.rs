@@ -30,6 +30,8 @@ pub enum Failure {
     Unapproved(Problem),
     /// Too few of the approvals count, or somebody said no.
     Void(Box<Standing>),
+    /// A signal, by this name, before a run began.
+    Interrupted(&'static str),
     /// This program has a bug.
     Bug(String),
 }
@@ -59,6 +61,7 @@ impl Failure {
             },
             Self::Denied(_) | Self::DeniedAt(_) | Self::Drift(_) => 3,
             Self::Unapproved(_) | Self::Void(_) => 4,
+            Self::Interrupted(_) => 5,
             Self::Bug(_) => 70,
         }
     }
@@ -124,6 +127,11 @@ impl Failure {
                     &problem.hint("make a new plan with `chaos plan`; nothing was injected"),
                 );
                 view::plan::insist_drift(printer, differences);
+            }
+            Self::Interrupted(signal) => {
+                let message = format!("ended by {signal} before the run began");
+                let problem = Problem::new(ProblemKind::Refused, message);
+                printer.error(&problem.hint("nothing was injected, and no lock is kept"));
             }
             Self::Bug(why) => printer.error(
                 &Problem::new(ProblemKind::Unexpected, format!("a bug in chaos: {why}"))

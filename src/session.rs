@@ -4,6 +4,7 @@
 //! Views live on a thread of their own, so that a slow terminal never holds the engine up; so does the
 //! reading of keys.
 
+mod alarm;
 mod keyboard;
 mod showing;
 
@@ -29,6 +30,7 @@ use crate::view::View;
 use keyboard::Reading;
 use showing::{Board, Showing};
 
+pub use alarm::Alarm;
 pub use keyboard::Keyboard;
 
 /// How long the last words may wait for a reader that does not read.
@@ -60,6 +62,8 @@ pub struct Stage {
     pub clock: Clock,
     /// What becomes of the lock that the run holds; `None`: it holds none that can be lost.
     pub lock: Option<UnboundedReceiver<LockNews>>,
+    /// What listened to signals until now; `None`: nobody did.
+    pub alarm: Option<Alarm>,
 }
 
 /// A run that ended.
@@ -93,6 +97,11 @@ pub async fn execute(
 ) -> Result<Executed, Problem> {
     let (own, inputs) = operator();
     let mut listening = listen_to_signals(&own)?;
+    // One that came just before.
+    if let Some(name) = stage.alarm.and_then(|alarm| alarm.rang()) {
+        // The receiver is right here.
+        let _ = own.send(Input::Signal(name));
+    }
     listening.extend(stage.lock.map(|news| hand_on(&own, news)));
     // What is known so far, also for whoever has to undo when the engine died and the journal is gone.
     let board = Arc::new(Board::default());

@@ -175,6 +175,7 @@ pub async fn run(
         clock,
         keyboard: None,
         lock: None,
+        alarm: None,
     };
     let runner = Runner::new(admitted, run_id()?, person(), kit);
     Ok(session::execute(runner, drivers, Timing::default(), stage).await?)

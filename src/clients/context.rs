@@ -26,6 +26,7 @@ pub struct KubeContext {
     plugin: Option<String>,
     server: String,
     namespace: String,
+    doubt: Option<&'static str>,
 }
 
 impl fmt::Debug for KubeContext {
@@ -66,6 +67,12 @@ impl KubeContext {
         &self.server
     }
 
+    /// Why whoever answers may be another cluster than the kubeconfig's; `None`: its certificate proves
+    /// who it is, or it is asked in the clear on this very machine.
+    pub fn doubt(&self) -> Option<&'static str> {
+        self.doubt
+    }
+
     /// The namespace that counts where none is named.
     pub fn namespace(&self) -> &str {
         &self.namespace
@@ -91,6 +98,7 @@ pub(super) async fn connect(chosen: Chosen) -> Result<KubeContext, Problem> {
         config.proxy_url = None;
     }
     let namespace = config.default_namespace.clone();
+    let doubt = doubt(&server, &config);
     let made = made_elsewhere(config).await;
     let client = made.map_err(|failure| {
         without_credentials(context.as_deref(), &failure.words(plugin.as_deref()))
@@ -101,6 +109,7 @@ pub(super) async fn connect(chosen: Chosen) -> Result<KubeContext, Problem> {
         plugin,
         server,
         namespace,
+        doubt,
     })
 }
 
@@ -196,6 +205,16 @@ fn is_proxied(server: &str, config: &Config) -> bool {
     !is_loopback(server) && Matcher::from_env().intercept(&config.cluster_url).is_some()
 }
 
+/// A certificate that nobody looks at is none, also behind a tunnel that ends on this machine. Without TLS
+/// this machine alone is believed: `kubectl proxy` has looked at the certificate itself.
+fn doubt(server: &str, config: &Config) -> Option<&'static str> {
+    let encrypted = server.starts_with("https:");
+    if encrypted && config.accept_invalid_certs {
+        return Some("the kubeconfig says insecure-skip-tls-verify");
+    }
+    (!encrypted && !is_loopback(server)).then_some("it is asked without TLS")
+}
+
 /// What a person may see of the server's URL.
 fn base_url(config: &Config) -> String {
     let whole = config.cluster_url.to_string();
@@ -206,4 +225,25 @@ fn base_url(config: &Config) -> String {
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.as_str().trim_end_matches('/').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_api_server_is_doubted_unless_a_certificate_or_this_machine_vouches_for_it() {
+        for (url, ignored, doubted) in [
+            ("https://api.example:6443", false, false),
+            ("https://api.example:6443", true, true),
+            ("https://127.0.0.1:6443", true, true),
+            ("http://api.example:8080", false, true),
+            ("http://127.0.0.1:8001", false, false),
+            ("http://localhost:8001", false, false),
+        ] {
+            let mut config = Config::new(url.parse().expect("a URL"));
+            config.accept_invalid_certs = ignored;
+            assert_eq!(doubt(url, &config).is_some(), doubted, "{url} {ignored}");
+        }
+    }
 }

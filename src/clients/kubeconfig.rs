@@ -1,13 +1,17 @@
 //! Kubeconfigs: which files count, which context of them is meant, and what it says about its cluster.
 //! kubectl's rules, except that no cluster is ever guessed: without a context there is none.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 
 use crate::model::problem::{Problem, ProblemKind};
 
+/// No kubeconfig is larger; a hundred clusters with their certificates take less than a MiB.
+const LARGEST: u64 = 16 * 1024 * 1024;
+/// Whoever wants none names this.
+const NONE: &str = "/dev/null";
 /// More contexts than these are not listed; the nearest is named.
 const MOST_LISTED: usize = 8;
 
@@ -57,6 +61,7 @@ impl KubeconfigFiles {
                 continue;
             }
             let place = path.display();
+            refuse_endless(path)?;
             let read = Kubeconfig::read_from(path).map_err(|why| unreadable(&place, why))?;
             let both = match merged {
                 Some(first) => first.merge(read).map_err(|why| unreadable(&place, why))?,
@@ -150,7 +155,7 @@ pub(super) async fn choose(
         context: Some(name.clone()),
         ..KubeConfigOptions::default()
     };
-    let config = Config::from_custom_kubeconfig(kubeconfig, &options)
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &options)
         .await
         .map_err(|why| {
             let message = format!(
@@ -159,12 +164,31 @@ pub(super) async fn choose(
             );
             unusable(message, &name)
         })?;
+    without_line_break(&mut config);
     Ok(Chosen {
         context: Some(name),
         plugin,
         proxy,
         config,
     })
+}
+
+/// kubectl takes a token's file without the blanks around it, the client library with them, which no
+/// header may hold. Such a file was saved by a person: whatever keeps a token fresh writes none, so it
+/// need not be read again.
+fn without_line_break(config: &mut Config) {
+    let credentials = &mut config.auth_info;
+    let (Some(file), None) = (&credentials.token_file, &credentials.token) else {
+        return;
+    };
+    let is_file = std::fs::metadata(file).is_ok_and(|found| found.is_file());
+    // One that cannot be read is told of by whoever needs it.
+    let read = is_file
+        .then(|| std::fs::read_to_string(file).ok())
+        .flatten();
+    if let Some(text) = read.filter(|text| text.trim() != text) {
+        credentials.token = Some(text.trim().to_owned().into());
+    }
 }
 
 /// The cluster that this process runs in, as a pod.
@@ -240,6 +264,26 @@ fn listed(kubeconfig: &Kubeconfig) -> Option<String> {
 fn unusable(message: String, context: &str) -> Problem {
     Problem::new(ProblemKind::Invalid, message).hint(format!(
         "`kubectl --context {context} version` goes by the same file"
+    ))
+}
+
+/// A pipe would wait for its writer, a device may never end. What is not there, or no file for another
+/// reason, is left to whoever reads it.
+fn refuse_endless(path: &Path) -> Result<(), Problem> {
+    let Ok(found) = std::fs::metadata(path) else {
+        return Ok(());
+    };
+    let kind = found.file_type();
+    let why = if kind.is_file() && found.len() > LARGEST {
+        format!("it has more than {} MiB", LARGEST / (1024 * 1024))
+    } else if kind.is_file() || kind.is_dir() || path == Path::new(NONE) {
+        return Ok(());
+    } else {
+        "it is no file, but a pipe or a device".to_owned()
+    };
+    let message = format!("the kubeconfig {} cannot be used: {why}", path.display());
+    Err(Problem::new(ProblemKind::Invalid, message).hint(
+        "name a file with --kubeconfig or KUBECONFIG; what a command prints has to be saved first",
     ))
 }
 

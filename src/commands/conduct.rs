@@ -1,9 +1,11 @@
 //! From a locked plan to a settled run: approval, lock, journal, engine, last words. What `run` and
 //! `replay` share.
 
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::time::Instant;
 
 use super::Desk;
@@ -29,7 +31,7 @@ use crate::plan::Plan;
 use crate::policy::AdmittedPlan;
 use crate::run::{Clock, Gauge, Kit, Runner, Settlement, Timing};
 use crate::sandbox::Sandbox;
-use crate::session::{self, Executed, Keyboard, Screen, Stage};
+use crate::session::{self, Alarm, Executed, Keyboard, Screen, Stage};
 use crate::view::{self, Shape};
 
 /// Less would call a platform stuck that is only busy.
@@ -87,9 +89,11 @@ pub(super) async fn conduct(
 ) -> Result<Conducted, Failure> {
     refuse_short_undo(conduct.args)?;
     let mut lease = None;
-    let conducted = under_lease(desk, planned, conduct, &mut lease).await;
+    // Others wait for the Lease, also where this program has a bug.
+    let conducted = AssertUnwindSafe(under_lease(desk, planned, conduct, &mut lease));
+    let conducted = conducted.catch_unwind().await;
     locking::release(desk, lease).await;
-    conducted
+    conducted.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// The same; whatever becomes of it, the Lease that it took is left to be given back.
@@ -106,6 +110,7 @@ async fn under_lease(
         drivers,
         mut locked,
         warnings,
+        alarm,
     } = clear(desk, &store, planned, &conduct, lease).await?;
     let clock = Clock::start();
     let run = new_run_id(clock);
@@ -137,6 +142,7 @@ async fn under_lease(
         }),
         clock,
         lock: lease.as_mut().and_then(|lease| lease.news()),
+        alarm: Some(alarm),
     };
     let replay_of = admitted.plan().replay_of.clone();
     let runner = Runner::new(admitted, run.clone(), desk.settings.person.clone(), kit);
@@ -164,6 +170,8 @@ struct Cleared {
     locked: Locked,
     /// For the run's record.
     warnings: Vec<String>,
+    /// It listens until the run does.
+    alarm: Alarm,
 }
 
 /// Everything that can stop a run before its first event. All that needs nobody comes first: a yes to
@@ -183,15 +191,25 @@ async fn clear(
     }
     let plan = &planned.stored.plan;
     let warnings = preflight::preflight(desk, store, plan, conduct.clients).await?;
+    // From here on a signal ends this in order, since others wait for the locks.
+    let mut alarm = Alarm::set()?;
     let locked = locking::lock(desk, store, &planned.stored)?;
+    // Never left off halfway: it might be taken by then.
     *lease = locking::lease(desk, &planned.stored, conduct.clients).await?;
     let drivers = drivers(plan, conduct.clients)?;
     let asking = new_run_id(Clock::start());
-    looking::look(store, plan, &drivers, &asking).await?;
+    let look = looking::look(store, plan, &drivers, &asking);
+    alarm.unless(look).await.map_err(Failure::Interrupted)??;
     let asked = Instant::now();
-    let admitted = admission::admit(desk, store, planned, conduct, own.as_ref())?;
+    let admitted = admission::admit(desk, store, planned, conduct, own.as_ref());
+    // A question that a signal broke off was not answered.
+    alarm
+        .rang()
+        .map_or(Ok(()), |name| Err(Failure::Interrupted(name)))?;
+    let admitted = admitted?;
     if asked.elapsed() >= STILL_TRUE {
-        looking::look(store, admitted.plan(), &drivers, &asking).await?;
+        let look = looking::look(store, admitted.plan(), &drivers, &asking);
+        alarm.unless(look).await.map_err(Failure::Interrupted)??;
     }
     locked.check()?;
     lease
@@ -202,6 +220,7 @@ async fn clear(
         drivers,
         locked,
         warnings,
+        alarm,
     })
 }
 

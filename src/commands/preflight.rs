@@ -1,13 +1,14 @@
 //! Whether the evidence of a run can be kept and believed: asked before the first fault, and before a
 //! person is asked for a yes to what could not start.
 
-use futures_util::future::{join, join_all};
+use futures_util::future::{OptionFuture, join_all, join3};
 
 use super::Desk;
 use super::planning::source_setup;
 use crate::clients::{Clients, told_time};
 use crate::error::Failure;
 use crate::journal::{Room, Store, Wanted};
+use crate::kubernetes::told_time as told_by_api_server;
 use crate::metrics;
 use crate::model::problem::Problem;
 use crate::model::skew::{SkewVerdict, ToldTime};
@@ -32,6 +33,7 @@ pub(super) async fn preflight(
     clients: &Clients,
 ) -> Result<Vec<String>, Failure> {
     let mut warnings = Room::find(store.root(), wanted(plan))?.warnings;
+    warnings.extend(doubt(plan, clients).await?);
     let (skewed, refused) = clocks(desk, plan, clients).await?;
     if let Some(problem) = refused.into_iter().next() {
         return Err(Failure::Problem(problem));
@@ -53,6 +55,7 @@ pub(super) async fn advise(
         Ok(room) => room.warnings,
         Err(problem) => vec![refused(problem)],
     };
+    warnings.extend(doubt(plan, clients).await?);
     let (skewed, unusable) = clocks(desk, plan, clients).await?;
     warnings.extend(skewed);
     warnings.extend(unusable.into_iter().map(refused));
@@ -64,6 +67,20 @@ fn say(desk: &Desk, warnings: &[String]) {
     for warning in warnings {
         desk.printer.warn(warning);
     }
+}
+
+/// That nobody knows for sure which cluster answers: its uid is what the answer says.
+async fn doubt(plan: &Plan, clients: &Clients) -> Result<Option<String>, Problem> {
+    let Some(cluster) = &plan.cluster else {
+        return Ok(None);
+    };
+    let context = clients.kubernetes(cluster.context.as_deref()).await?;
+    Ok(context.doubt().map(|why| {
+        format!(
+            "nothing proves that the API server {} is the one that it says, and whoever is in between reads the credentials: {why}",
+            context.server()
+        )
+    }))
 }
 
 /// The clocks that are off, and those that are too far off.
@@ -112,7 +129,10 @@ async fn told_times(desk: &Desk, plan: &Plan, clients: &Clients) -> Result<Vec<T
         told_time(server, Clock::wall(), clients.http(&url).get(&url))
     });
     let sources = metrics::told_times(&plan.experiment.metrics, &setup);
-    let (worlds, mut sources) = join(join_all(asked), sources).await;
-    sources.extend(worlds.into_iter().flatten());
-    Ok(sources)
+    let cluster = plan.cluster.as_ref();
+    let cluster = cluster.map(|cluster| told_by_api_server(clients, cluster, Clock::wall()));
+    let (worlds, sources, cluster) =
+        join3(join_all(asked), sources, OptionFuture::from(cluster)).await;
+    let told = sources.into_iter().chain(worlds.into_iter().flatten());
+    Ok(told.chain(cluster.flatten()).collect())
 }

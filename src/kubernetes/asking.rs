@@ -124,6 +124,11 @@ impl ServerClock {
         })
     }
 
+    /// What it said, as it says it.
+    pub(super) fn date(self) -> String {
+        self.said.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+    }
+
     /// The time there, now.
     pub(super) fn now(self) -> Timestamp {
         let since = SignedDuration::try_from(self.at.elapsed()).unwrap_or(SignedDuration::MAX);
@@ -224,8 +229,9 @@ mod tests {
             header::DATE,
             "Mon, 30 Nov 2026 12:01:33 GMT".parse().expect("a header"),
         );
-        let read = ServerClock::read(&headers).map(|clock| clock.said.to_string());
-        assert_eq!(read.as_deref(), Some("2026-11-30T12:01:33Z"));
+        let read = ServerClock::read(&headers).expect("a time");
+        assert_eq!(read.said.to_string(), "2026-11-30T12:01:33Z");
+        assert_eq!(read.date(), headers[header::DATE]);
         headers.insert(header::DATE, "yesterday".parse().expect("a header"));
         assert_eq!(ServerClock::read(&headers), None);
     }

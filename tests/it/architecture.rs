@@ -103,6 +103,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "faults",
             "journal",
             "kubernetes::lease",
+            "kubernetes::told_time",
             "metrics",
             "model",
             "plan",

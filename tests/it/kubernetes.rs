@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot ask has failed")]
 
 mod answers;
+mod before;
 mod contexts;
 mod identity;
 mod locks;

@@ -1,5 +1,9 @@
 //! Two runs whose targets overlap: on one machine, and on two that share nothing but the LocalStack.
 
+use std::collections::BTreeSet;
+
+use chaos_gameday::cli::Cli;
+use clap::CommandFactory as _;
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -49,6 +53,11 @@ async fn whoever_cannot_start_is_told_who_is_at_work() {
     ends_clean(&scene, first.ended().await, 5, "aborted");
 }
 
+/// Those that lock; a recording that is played back does not.
+const LOCK: [&str; 2] = ["run", "replay"];
+/// Those that know of no run: one asks for what to write, the other stays until it is ended.
+const KEEP_NO_RUN: [&str; 2] = ["init", "sandbox"];
+
 /// Every command that only reads, while a run is under way and where no lock can be taken at all.
 #[tokio::test]
 async fn commands_that_only_read_never_lock() {
@@ -71,6 +80,11 @@ async fn commands_that_only_read_never_lock() {
         &["completions", "bash"],
         &["man"],
     ];
+    let tried = commands.iter().map(|command| command[0]);
+    let placed: BTreeSet<&str> = tried.chain(LOCK).chain(KEEP_NO_RUN).collect();
+    let root = Cli::command();
+    let every = root.get_subcommands().map(|command| command.get_name());
+    assert_eq!(every.collect::<BTreeSet<_>>(), placed, "each has its place");
     for locks in ["held", "nowhere"] {
         for command in commands {
             let mut asked = scene.place.command(command);

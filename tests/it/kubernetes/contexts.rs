@@ -161,6 +161,77 @@ async fn without_a_kubeconfig_there_is_no_cluster() {
 }
 
 #[tokio::test]
+async fn a_kubeconfig_that_never_ends_or_is_none_is_refused_at_once() {
+    let folder = Folder::new()
+        .written("bytes", "a\0b")
+        .with("whole", "a", "https://one.example");
+    std::fs::write(folder.path("latin"), b"clusters: \xff\xfe").unwrap();
+    let huge = std::fs::File::create(folder.path("huge")).unwrap();
+    huge.set_len(1 << 40).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, folder.path("pipe"), 0o600.into()).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", folder.path("zero")).unwrap();
+    std::fs::create_dir(folder.path("folder")).unwrap();
+    for (name, words) in [
+        ("bytes", "the kubeconfig bytes cannot be used"),
+        ("latin", "the kubeconfig latin cannot be used"),
+        ("huge", "huge cannot be used: it has more than 16 MiB"),
+        (
+            "pipe",
+            "pipe cannot be used: it is no file, but a pipe or a device",
+        ),
+        (
+            "zero",
+            "zero cannot be used: it is no file, but a pipe or a device",
+        ),
+        ("folder", "the kubeconfig folder cannot be used"),
+    ] {
+        for clients in [folder.exactly(name), folder.list(&["whole", name])] {
+            let problem = clients.kubernetes(None).await.expect_err(words);
+            let told = folder.told(&problem);
+            assert!(told.contains(words), "{told}");
+            assert_eq!(problem.kind, ProblemKind::Invalid, "{told}");
+        }
+    }
+    let none = Clients::new().unwrap();
+    let none = none.with_kubeconfig(KubeconfigFiles::exactly("/dev/null".into()));
+    let problem = none.kubernetes(None).await.expect_err("no context");
+    assert!(problem.message.contains("no context is named"), "{problem}");
+}
+
+/// Editors end a file with a line break.
+#[tokio::test]
+async fn a_file_of_a_token_may_end_in_a_line_break() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = format!("http://{}", listener.local_addr().unwrap());
+    let folder = Folder::new().written("token", "s3cret\n");
+    let text = kubeconfig(
+        "a",
+        Some("shop"),
+        &json!({"server": server}),
+        &json!({"tokenFile": folder.path("token")}),
+    );
+    let folder = folder.written("config", &text);
+    let clients = folder.exactly("config");
+    let asking = tokio::spawn(async move {
+        let context = clients.kubernetes(None).await.unwrap();
+        let request = http::Request::get("/version").body(Vec::new()).unwrap();
+        context.client().request_text(request).await
+    });
+    let (mut asking, mut bytes) = (asking, vec![0; 4096]);
+    let mut heard = tokio::select! {
+        accepted = listener.accept() => accepted.unwrap().0,
+        failed = &mut asking => panic!("nothing was sent: {failed:?}"),
+    };
+    let length = heard.read(&mut bytes).await.unwrap();
+    let request = String::from_utf8_lossy(&bytes[..length]).to_ascii_lowercase();
+    asking.abort();
+    assert!(
+        request.contains("authorization: bearer s3cret\r\n"),
+        "{request}"
+    );
+}
+
+#[tokio::test]
 async fn no_secret_of_a_broken_kubeconfig_is_quoted() {
     let text = "users:\n- name: a\n  user: {token: s3cret-token, exec: [}\n";
     let folder = Folder::new().written("broken", text);

@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::http::{Method, Uri};
 use axum::response::Response;
 use chaos_gameday::clients::Clients;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -29,6 +30,30 @@ pub enum Say {
     Hang,
 }
 
+/// What time it is there.
+#[derive(Debug, Clone, Copy)]
+enum Clock {
+    /// One and the same.
+    Stopped,
+    /// This machine's, and so much more.
+    Off(SignedDuration),
+}
+
+impl Clock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "its time is the wall clock's, and some"
+    )]
+    fn date(self) -> String {
+        match self {
+            Self::Stopped => "Mon, 30 Nov 2026 12:00:00 GMT".to_owned(),
+            Self::Off(by) => (Timestamp::now() + by)
+                .strftime("%a, %d %b %Y %H:%M:%S GMT")
+                .to_string(),
+        }
+    }
+}
+
 /// A refusal as an API server words it.
 pub fn status(code: u16, message: &str) -> Say {
     let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code});
@@ -38,6 +63,7 @@ pub fn status(code: u16, message: &str) -> Say {
 struct Inner {
     /// Each for a method and a path: answers in turn, of which the last stays.
     scripts: Vec<(String, Vec<Say>)>,
+    clock: Clock,
     heard: Vec<String>,
 }
 
@@ -73,6 +99,7 @@ impl Scripted {
         let healthy = healthy.map(|(line, say)| (line.to_owned(), vec![say]));
         let inner = Arc::new(Mutex::new(Inner {
             scripts: scripts.chain(healthy).collect(),
+            clock: Clock::Stopped,
             heard: Vec::new(),
         }));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -82,16 +109,20 @@ impl Scripted {
         Self { url, inner, task }
     }
 
+    /// From now on its clock goes, ahead of this machine's by so much.
+    pub fn is_ahead_by(&self, seconds: i64) {
+        self.inner.lock().unwrap().clock = Clock::Off(SignedDuration::from_secs(seconds));
+    }
+
+    /// The text of a kubeconfig that knows it as the context of this name.
+    pub fn kubeconfig(&self, context: &str) -> String {
+        let cluster = json!({"server": self.url});
+        kubeconfig(context, Some("shop"), &cluster, &json!({"token": "t"}))
+    }
+
     /// Clients that know it as the context `odd`.
     pub async fn clients(&self) -> Clients {
-        let cluster = json!({"server": self.url});
-        clients_of(&kubeconfig(
-            "odd",
-            Some("shop"),
-            &cluster,
-            &json!({"token": "t"}),
-        ))
-        .await
+        clients_of(&self.kubeconfig("odd")).await
     }
 
     /// Requests in order: `GET /version`.
@@ -119,15 +150,14 @@ impl Inner {
 }
 
 async fn take(State(inner): State<Arc<Mutex<Inner>>>, method: Method, uri: Uri) -> Response {
-    let say = inner
-        .lock()
-        .unwrap()
-        .answer(&format!("{method} {}", uri.path()));
+    let (say, date) = {
+        let mut inner = inner.lock().unwrap();
+        let say = inner.answer(&format!("{method} {}", uri.path()));
+        (say, inner.clock.date())
+    };
     let answer = |code: u16, text: String| {
         let built = Response::builder().status(code);
-        built
-            .header("date", "Mon, 30 Nov 2026 12:00:00 GMT")
-            .body(Body::from(text))
+        built.header("date", date).body(Body::from(text))
     };
     match say {
         Say::Json(code, body) => answer(code, body.to_string()).unwrap(),
