@@ -216,7 +216,10 @@ pub(super) async fn make(
         spans,
     } = loaded;
     draft.cluster.clone().write(&mut experiment)?;
-    let unresolved = plan::draft(experiment, source, used, with);
+    let unresolved = Plan {
+        history: history.newest(),
+        ..plan::draft(experiment, source, used, with)
+    };
     // What the document alone forbids is forbidden before anybody is asked anything.
     admissible(desk, &unresolved, &facts, &draft, &spans)?;
     let missing = unusable_secrets(&unresolved.experiment.metrics, &desk.settings.secrets);

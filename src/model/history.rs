@@ -16,6 +16,33 @@ pub struct History {
 }
 
 impl History {
+    /// How many runs travel with a plan.
+    pub const MOST_CARRIED: usize = 50;
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Its newest runs: what a plan carries to whoever judges it elsewhere.
+    #[must_use]
+    pub fn newest(&self) -> Self {
+        let runs = self.runs.iter().take(Self::MOST_CARRIED);
+        Self {
+            runs: runs.cloned().collect(),
+        }
+    }
+
+    /// These runs and those, each once, newest first. Of a run that both know, ours counts: we have
+    /// looked at its journal.
+    pub fn with<'a>(&'a self, others: &'a Self) -> Vec<&'a PastRun> {
+        let unknown = |run: &&PastRun| !self.runs.iter().any(|ours| ours.run == run.run);
+        let others = others.runs.iter().filter(unknown);
+        let mut all: Vec<&PastRun> = self.runs.iter().chain(others).collect();
+        all.sort_by_key(|run| std::cmp::Reverse(run.ended));
+        all
+    }
+
     /// Nothing was run yet.
     pub fn none() -> &'static Self {
         static NONE: History = History { runs: Vec::new() };

@@ -15,7 +15,7 @@ use crate::kubernetes::identify;
 use crate::model::approval::Person;
 use crate::model::brief::{Brief, StepBrief};
 use crate::model::cluster::Cluster;
-use crate::model::history::Dose;
+use crate::model::history::{Dose, History};
 use crate::model::ids::{Digest, Name, RunId};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::rehearsal::Rehearsal;
@@ -79,6 +79,10 @@ pub struct Plan {
     /// goes by. Empty: nobody asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rehearsals: Vec<Rehearsal>,
+    /// What was run of these faults before, as far as was known where it was made: whoever approves or
+    /// runs it elsewhere judges by it too.
+    #[serde(default, skip_serializing_if = "History::is_empty")]
+    pub history: History,
     /// Runs of this tool that began in the time that was looked back on: what they broke counts in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs_in_past: Vec<RunId>,
@@ -149,6 +153,7 @@ pub fn draft(
         policy: with.policy,
         replay_of: with.replay_of,
         rehearsals: Vec::new(),
+        history: History::default(),
         runs_in_past: Vec::new(),
     }
 }

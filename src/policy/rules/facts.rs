@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::OwnSandbox;
-use crate::model::history::History;
+use crate::model::history::{History, PastRun};
 use crate::model::units::Span;
 use crate::plan::Plan;
 use crate::policy::built_in::BUILT_IN;
@@ -49,6 +49,11 @@ impl<'a> Facts<'a> {
     /// The environment that the experiment names.
     pub(super) fn environment_name(&self) -> &'a str {
         &self.plan.experiment.environment
+    }
+
+    /// What was run before, newest first, as far as is known here or was where the plan was made.
+    pub(super) fn runs_before(&self) -> Vec<&'a PastRun> {
+        self.history.with(&self.plan.history)
     }
 
     /// Whether it touches nothing but the sandbox that this process started.

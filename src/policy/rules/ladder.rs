@@ -128,7 +128,7 @@ impl<'a> Ladder<'a> {
     fn runs_at(&self, dose: &Dose, rung: Percent) -> impl Iterator<Item = &'a PastRun> {
         let environment = self.facts.environment_name();
         let fault = dose.fault.clone();
-        let runs = self.facts.history.runs.iter();
+        let runs = self.facts.runs_before().into_iter();
         runs.filter(move |run| {
             let mut doses = run.doses.iter();
             run.environment == environment
@@ -186,7 +186,7 @@ impl<'a> Ladder<'a> {
             (None, Some((run, outcome))) => {
                 format!("none held, the last was {run} ({})", outcome.word())
             }
-            (None, None) => "none is known here".to_owned(),
+            (None, None) => "none is known here, nor where the plan was made".to_owned(),
         }
     }
 }

@@ -41,7 +41,7 @@ fn widest_of_each<'a>(facts: &Facts<'a>) -> Vec<PlannedDose<'a>> {
 /// or never began, neither counts nor ends the row.
 fn held_in_a_row(facts: &Facts<'_>, dose: &Dose) -> u32 {
     let environment = facts.environment_name();
-    let runs = facts.history.runs.iter();
+    let runs = facts.runs_before().into_iter();
     let runs = runs.filter(|run| run.environment == environment);
     let mut held = 0;
     for run in runs {

@@ -22,6 +22,7 @@ impl Page {
             lines.extend(self.labelled(2, "repeats", run.as_str()));
         }
         lines.extend(self.listed(2, "variables", &variables(plan)));
+        lines.extend(self.listed(2, "before", &runs_before(plan)));
         let proven = match proof(plan, sheet.policy) {
             proof if proof.is_empty() => String::new(),
             proof => format!(", proven by {}", proof.join(", ")),
@@ -71,6 +72,30 @@ impl Page {
         lines.extend(self.labelled(2, "labels", &labels));
         lines
     }
+}
+
+/// How many runs are named before the rest is counted.
+const FEW: usize = 3;
+
+/// What was run of these faults before, where the policy goes by it.
+fn runs_before(plan: &Plan) -> Vec<String> {
+    let runs = &plan.history.runs;
+    let told = runs.iter().take(FEW).map(|run| {
+        let shares: Vec<String> = run
+            .doses
+            .iter()
+            .map(|dose| dose.share.to_string())
+            .collect();
+        format!(
+            "{} {} at {}",
+            run.run,
+            run.outcome.word(),
+            shares.join(", ")
+        )
+    });
+    let more = runs.len().saturating_sub(FEW);
+    let more = (more > 0).then(|| format!("{more} more runs of these faults"));
+    told.chain(more).collect()
 }
 
 /// The values that filled the document, and where each came from.

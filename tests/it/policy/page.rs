@@ -44,8 +44,9 @@ are read, so that long runs cost no more than short ones; what ran the same faul
 environment is then read whole, and counts only if every line of it is what was written: that costs a
 few milliseconds for a run of minutes, seconds for one of a million events, each time that a plan is
 made, looked at or run. Where the environment has neither `ladder` nor `sameDose`, none is read. A run
-that goes on, died, is damaged, or was recorded before journals told doses counts for nothing. Other
-state folders, on other machines, are not known.
+that goes on, died, is damaged, or was recorded before journals told doses counts for nothing. A
+plan carries what was known where it was made, so that whoever approves or runs it elsewhere judges by the
+same runs and by their own.
 
 For `ladder`, a run at the rung or above it counts, and so does an earlier step or rung of the same
 plan: each is judged before the next goes in. For `same-dose`, only runs that held count; one that

@@ -523,7 +523,7 @@ fn a_rung_wants_a_run_that_held_at_the_one_below() {
             "require steps[0].fault.localstack.faults[0].probability: a dose of {share} wants a run of this fault that held at {below} or more in environment `staging`: {why}"
         )
     };
-    let none = "none is known here";
+    let none = "none is known here, nor where the plan was made";
     let rows: Vec<(&str, Case, Vec<String>)> = vec![
         ("the lowest rung", stream(&[0.1], vec![]), vec![]),
         ("below the lowest rung", stream(&[0.05], vec![]), vec![]),
@@ -652,6 +652,23 @@ fn a_rung_wants_a_run_that_held_at_the_one_below() {
             assert_eq!(found.exception, Some(Exception::SkippedRung), "{what}");
         }
     }
+}
+
+#[test]
+fn a_plan_carries_the_run_that_filled_its_rung_to_another_machine() {
+    let carrying = |outcome: Outcome| {
+        Case::of(on_localstack(&[0.25]), laddered()).once(match outcome {
+            Outcome::Held => {
+                |plan| plan.history.runs = vec![ran("stream", "10%", 1, Outcome::Held)]
+            }
+            _ => |plan| plan.history.runs = vec![ran("stream", "10%", 1, Outcome::Deviated)],
+        })
+    };
+    assert_eq!(carrying(Outcome::Held).said("ladder"), [""; 0]);
+    assert_eq!(carrying(Outcome::Deviated).said("ladder").len(), 1);
+    // A machine that knows the run goes by what it knows.
+    let known = vec![ran("stream", "10%", 1, Outcome::Deviated)];
+    assert_eq!(carrying(Outcome::Held).after(known).said("ladder").len(), 1);
 }
 
 #[test]

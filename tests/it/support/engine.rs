@@ -9,6 +9,7 @@ use chaos_gameday::metrics::simulated::SimulatedSeries;
 use chaos_gameday::metrics::{Metric, MetricSpecs, Sources};
 use chaos_gameday::model::approval::{ApprovalMode, Person, SealedApproval};
 use chaos_gameday::model::event::{Event, Record};
+use chaos_gameday::model::history::History;
 use chaos_gameday::model::ids::{Digest, RunId};
 use chaos_gameday::model::phase::{Phase, Trigger};
 use chaos_gameday::model::problem::{Problem, ProblemKind};
@@ -300,6 +301,7 @@ impl Scene {
             policy,
             replay_of: None,
             rehearsals: Vec::new(),
+            history: History::default(),
             runs_in_past: Vec::new(),
         }
     }
