@@ -656,19 +656,15 @@ fn a_rung_wants_a_run_that_held_at_the_one_below() {
 
 #[test]
 fn a_plan_carries_the_run_that_filled_its_rung_to_another_machine() {
-    let carrying = |outcome: Outcome| {
-        Case::of(on_localstack(&[0.25]), laddered()).once(match outcome {
-            Outcome::Held => {
-                |plan| plan.history.runs = vec![ran("stream", "10%", 1, Outcome::Held)]
-            }
-            _ => |plan| plan.history.runs = vec![ran("stream", "10%", 1, Outcome::Deviated)],
-        })
-    };
-    assert_eq!(carrying(Outcome::Held).said("ladder"), [""; 0]);
-    assert_eq!(carrying(Outcome::Deviated).said("ladder").len(), 1);
+    let carrying = |spoil| Case::of(on_localstack(&[0.25]), laddered()).once(spoil);
+    let held = || carrying(|plan| plan.history.runs = vec![ran("stream", "10%", 1, Outcome::Held)]);
+    let deviated =
+        || carrying(|plan| plan.history.runs = vec![ran("stream", "10%", 1, Outcome::Deviated)]);
+    assert_eq!(held().said("ladder"), [""; 0]);
+    assert_eq!(deviated().said("ladder").len(), 1);
     // A machine that knows the run goes by what it knows.
     let known = vec![ran("stream", "10%", 1, Outcome::Deviated)];
-    assert_eq!(carrying(Outcome::Held).after(known).said("ladder").len(), 1);
+    assert_eq!(held().after(known).said("ladder").len(), 1);
 }
 
 #[test]
