@@ -7,9 +7,10 @@ use crate::approvals::{keygen_is_missing, make_key};
 use crate::support::process::Place;
 use crate::support::pty::{self, Terminal};
 
-/// As it was before the terminal's width folded it.
+/// Without colour, and as it was before the terminal folded it.
 fn unfolded(shown: &str) -> String {
-    let words: Vec<&str> = shown.split_whitespace().collect();
+    let plain = console::strip_ansi_codes(shown);
+    let words: Vec<&str> = plain.split_whitespace().collect();
     words.join(" ")
 }
 
