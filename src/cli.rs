@@ -7,7 +7,9 @@ use clap_complete::engine::ArgValueCompleter;
 
 mod approving;
 
-pub use approving::{AllowedException, ApproveArgs, PolicyArgs, PolicyCommand, PolicyCommandArgs};
+pub use approving::{
+    AllowedException, ApproveArgs, KeyArgs, PolicyArgs, PolicyCommand, PolicyCommandArgs,
+};
 
 use crate::completing;
 use crate::model::ids::Name;
@@ -322,6 +324,9 @@ pub struct ConductArgs {
     /// How long an undo may take before the run is stuck
     #[arg(long, value_name = "DURATION", default_value = "2m")]
     pub undo_timeout: Span,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub key: KeyArgs,
 }
 
 /// `chaos replay`

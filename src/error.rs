@@ -11,7 +11,7 @@ use crate::plan::{Difference, DocumentError, DocumentProblem, PolicyIdentity, So
 use crate::policy::{Finding, Refusal, Severity, Standing};
 use crate::view::{self, Colour, Glyphs, Printer, Stream};
 
-pub use unapproved::words as why_unapproved;
+pub use unapproved::{Unapproved, Way, words as why_unapproved};
 
 /// Why a command ended without doing what it was asked.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub enum Failure {
     /// Nobody gave an approval.
     Unapproved(Problem),
     /// Too few of the approvals count, or somebody said no.
-    Void(Box<Standing>),
+    Void(Box<Unapproved>),
     /// A signal, by this name, before a run began.
     Interrupted(&'static str),
     /// This program has a bug.
@@ -68,6 +68,15 @@ impl Failure {
 }
 
 impl Failure {
+    /// Too few of the approvals count, and nothing is known but where the plan stands.
+    pub fn void(standing: Standing) -> Self {
+        Self::Void(Box::new(Unapproved {
+            standing,
+            way: Way::default(),
+            key: None,
+        }))
+    }
+
     /// The denial of a document, each finding that denies it at its place, above the lines that show the
     /// way out; `None`: none does.
     pub fn denied_at(
@@ -94,11 +103,14 @@ impl Failure {
         match self {
             Self::Document(error) => document(printer, error),
             Self::Problem(problem) | Self::Unapproved(problem) => printer.error(problem),
-            Self::Void(standing) => {
-                let (problem, others) = unapproved::words(standing);
+            Self::Void(unapproved) => {
+                let (problem, others) = unapproved::words(&unapproved.standing, &unapproved.way);
                 printer.error(&problem);
                 for line in others {
                     printer.insist(&line);
+                }
+                if let Some(trouble) = &unapproved.key {
+                    printer.warn(&format!("nobody was asked here: {}", trouble.message));
                 }
             }
             Self::DeniedAt(error) => {
@@ -225,7 +237,7 @@ impl From<Refusal> for Failure {
                 )
                 .hint("make a new plan with `chaos plan`, or name the policy that it was made under with `--policy`"),
             ),
-            Refusal::Unapproved(standing) => Self::Void(standing),
+            Refusal::Unapproved(standing) => Self::void(*standing),
         }
     }
 }

@@ -71,8 +71,6 @@ pub struct Settings {
     pub person: Person,
     /// Where this user's own files are; `None`: HOME is not set.
     pub home: Option<PathBuf>,
-    /// The SSH key that signs approvals where no flag names one.
-    pub signing_key: Option<PathBuf>,
     /// What `${secret:NAME}` stands for.
     pub secrets: Secrets,
     /// Kubeconfigs, those that are not there included; of two that say the same the first counts.
@@ -88,7 +86,6 @@ impl Settings {
             setup: setup(wishes),
             person: person(),
             home: variable("HOME").map(PathBuf::from),
-            signing_key: variable("CHAOS_SIGNING_KEY").map(PathBuf::from),
             secrets: secrets(),
             kubeconfigs: kubeconfigs(),
         }

@@ -28,7 +28,7 @@ pub struct ApproveArgs {
     #[arg(long)]
     pub list: bool,
     /// Say no: this plan is not run
-    #[arg(long, requires = "reason", conflicts_with_all = ["list", "valid_for", "allow"])]
+    #[arg(long, conflicts_with_all = ["list", "valid_for", "allow"])]
     pub deny: bool,
     /// For how long the approval counts; the policy sets the most
     #[arg(long, value_name = "DURATION")]
@@ -37,11 +37,11 @@ pub struct ApproveArgs {
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
     /// Allow by name what the policy wants named; needs a reason
-    #[arg(long, value_name = "EXCEPTION", requires = "reason")]
+    #[arg(long, value_name = "EXCEPTION")]
     pub allow: Vec<AllowedException>,
-    /// SSH key that signs it: a private key, or a public one whose private half an agent holds
-    #[arg(long, value_name = "FILE", env = "CHAOS_SIGNING_KEY", value_hint = ValueHint::FilePath)]
-    pub key: Option<PathBuf>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become help text")]
+    pub key: KeyArgs,
     /// Write the approval into this file [default for a plan's file: beside it]; never overwritten
     #[arg(long, value_name = "FILE", conflicts_with = "list", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
@@ -57,6 +57,14 @@ pub struct ApproveArgs {
         requires = "list"
     )]
     pub output: Form,
+}
+
+/// The key of whoever is asked for a yes.
+#[derive(Debug, Clone, Default, Args)]
+pub struct KeyArgs {
+    /// SSH key that signs an approval: a private key, or a public one whose private half an agent holds
+    #[arg(long, value_name = "FILE", env = "CHAOS_SIGNING_KEY", value_hint = ValueHint::FilePath)]
+    pub key: Option<PathBuf>,
 }
 
 /// What an approval can allow by name.

@@ -4,14 +4,14 @@ use super::Desk;
 use super::approvals;
 use super::asking::{self, Subject, Wish};
 use super::conduct::{Conduct, Seen};
-use super::planning::{self, Planned};
+use super::planning::{self, Judged, Planned};
 use crate::cli::ConductArgs;
-use crate::error::Failure;
+use crate::error::{Failure, Unapproved};
 use crate::journal::{Store, Use};
 use crate::model::approval::{ApprovalMode, Nonce, SealedApproval};
 use crate::model::ids::RunId;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::policy::{self, Admission, AdmittedPlan, OwnSandbox, Scales, Standing};
+use crate::policy::{self, Admission, AdmittedPlan, Moment, OwnSandbox, Refusal, Scales, Standing};
 use crate::run::Clock;
 use crate::view::plan::{self as shown, Sheet};
 use crate::view::prompt::{self, Answer};
@@ -24,9 +24,21 @@ pub(super) fn admit(
     conduct: &Conduct<'_>,
     sandbox: Option<&OwnSandbox>,
 ) -> Result<AdmittedPlan, Failure> {
-    planned.undenied()?;
+    let history = planning::history(desk, &planned.stored.plan.experiment, &planned.policy)?;
+    // Nobody is asked for a yes to what may not run now, whoever says yes.
+    planning::undenied(&planning::judge(
+        &planned.stored.plan,
+        &Judged {
+            policy: &planned.policy,
+            sandbox,
+            history: &history,
+            attendance: planning::attendance(desk),
+            moment: Moment::Running(Clock::wall()),
+        },
+    ))?;
     let required = planned.needs_approval();
     let used = store.used()?;
+    let mut trouble = None;
     let mut given = approvals::kept(desk, store, &planned.stored.id)?;
     if required {
         let about = Subject {
@@ -34,7 +46,17 @@ pub(super) fn admit(
             policy: &planned.policy,
             findings: &planned.findings,
         };
-        if asks(desk, about, &given, &used) {
+        let wish = || Wish {
+            key: conduct.args.key.key.clone(),
+            ..Wish::default()
+        };
+        let mut asked = asks(desk, about, &given, &used);
+        if asked && !given.is_empty() {
+            // What is missing is said before whose key could sign.
+            trouble = asking::keyless(desk, about, &wish());
+            asked = trouble.is_none();
+        }
+        if asked {
             if sandbox.is_some() && !desk.printer.has_person() {
                 return Err(now_or_never(about));
             }
@@ -48,7 +70,7 @@ pub(super) fn admit(
                 };
                 shown::insist(&desk.printer, &sheet);
             }
-            let approval = asking::ask(desk, about, wish(desk))?;
+            let approval = asking::ask(desk, about, wish())?;
             store.save_approval(&approval)?;
             given.push(approval);
         }
@@ -56,7 +78,6 @@ pub(super) fn admit(
         courtesy(desk, conduct.args)?;
     }
     let Planned { stored, policy, .. } = planned;
-    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
     let by = Admission {
         policy: &policy,
         sandbox,
@@ -67,7 +88,14 @@ pub(super) fn admit(
         now: Clock::wall(),
         requester: &desk.settings.person,
     };
-    Ok(policy::admit(stored, by)?)
+    policy::admit(stored, by).map_err(|refusal| match refusal {
+        Refusal::Unapproved(standing) => Failure::Void(Box::new(Unapproved {
+            standing: *standing,
+            way: conduct.way.clone(),
+            key: trouble,
+        })),
+        Refusal::Denied(_) | Refusal::OtherPolicy { .. } => refusal.into(),
+    })
 }
 
 /// A plan about the sandbox of this very run cannot be approved elsewhere: both end with it.
@@ -108,14 +136,6 @@ fn asks(
         true => !said_it && scales.may_try(&draft).is_ok(),
         // It says that there is no terminal.
         false => given.is_empty(),
-    }
-}
-
-/// No flags of a run are about its approval; a key is found as `chaos approve` finds it.
-fn wish(desk: &Desk) -> Wish {
-    Wish {
-        key: desk.settings.signing_key.clone(),
-        ..Wish::default()
     }
 }
 

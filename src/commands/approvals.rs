@@ -9,9 +9,9 @@ use super::planning::{self, Judged};
 use super::plans::{self, Found};
 use super::policies;
 use crate::cli::{Form, PolicyArgs};
-use crate::error::Failure;
+use crate::error::{Failure, Way};
 use crate::journal::Store;
-use crate::model::approval::{Person, SealedApproval};
+use crate::model::approval::{Person, SealedApproval, Verdict};
 use crate::model::ids::PlanId;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::read_locked;
@@ -26,16 +26,7 @@ use crate::view::approvals as shown;
 fn read(files: &[PathBuf], plan: &PlanId) -> Result<Vec<SealedApproval>, Failure> {
     let one = |file: &PathBuf| {
         let name = file.display();
-        // Byte for byte: a mark in front of it would make it another.
-        let text = read_locked(file).map_err(|why| Problem {
-            hint: Some("give `--approval` a file that `chaos approve` wrote".to_owned()),
-            ..why
-        })?;
-        let text = text.unwrap_or_default();
-        let sealed = SealedApproval::from_text(&text).map_err(|problem| Problem {
-            message: format!("{name}: {}", problem.message),
-            ..problem
-        })?;
+        let sealed = read_one(file)?;
         let its = &sealed.approval.plan;
         if its == plan {
             return Ok(sealed);
@@ -49,6 +40,19 @@ fn read(files: &[PathBuf], plan: &PlanId) -> Result<Vec<SealedApproval>, Failure
         ))
     };
     files.iter().map(one).collect()
+}
+
+/// The approval in a file.
+fn read_one(file: &Path) -> Result<SealedApproval, Problem> {
+    // Byte for byte: a mark in front of it would make it another.
+    let text = read_locked(file).map_err(|why| Problem {
+        hint: Some("give `--approval` a file that `chaos approve` wrote".to_owned()),
+        ..why
+    })?;
+    SealedApproval::from_text(&text.unwrap_or_default()).map_err(|problem| Problem {
+        message: format!("{}: {}", file.display(), problem.message),
+        ..problem
+    })
 }
 
 /// Keeps the approvals that a run brings along, all of them read before anything else happens.
@@ -162,15 +166,69 @@ pub(super) fn list(desk: &Desk, policy: &PolicyArgs, form: Form) -> Result<(), F
     Ok(())
 }
 
+/// How the files end that `approve` writes beside a plan's.
+const YES: &str = ".approval.json";
+const NO: &str = ".denial.json";
+
+/// What lies beside a plan's file and is about that very plan, by its name and by what it says.
+fn beside(desk: &Desk, found: &Found) -> Vec<(PathBuf, SealedApproval)> {
+    let Some(plan) = &found.file else {
+        return Vec::new();
+    };
+    let folder = match plan.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    let stem = plan.file_stem().unwrap_or_default().to_string_lossy();
+    let head = format!("{stem}.");
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let fits =
+        |name: &String| name.starts_with(&head) && (name.ends_with(YES) || name.ends_with(NO));
+    let mut names: Vec<String> = names.filter(fits).collect();
+    names.sort();
+    let mut all = Vec::new();
+    for file in names.into_iter().map(|name| plan.with_file_name(name)) {
+        match read_one(&file) {
+            Ok(sealed) if sealed.approval.plan == found.stored.id => all.push((file, sealed)),
+            // Of an earlier plan in the same file.
+            Ok(_) => {}
+            Err(problem) => desk
+                .printer
+                .warn(&format!("passed over: {}", problem.message)),
+        }
+    }
+    all
+}
+
+/// Keeps what lies beside a plan's file, so that whoever approves last sees them all.
+pub(super) fn take_beside(desk: &Desk, found: &Found) -> Result<(), Failure> {
+    let store = desk.store()?;
+    for (_, sealed) in beside(desk, found) {
+        store.take_approval(&sealed)?;
+    }
+    Ok(())
+}
+
+/// How a plan came here: its file, and what lies beside it.
+pub(super) fn way(desk: &Desk, found: &Found) -> Way {
+    let files = beside(desk, found).into_iter();
+    Way {
+        file: found.file.clone(),
+        approvals: files.map(|(file, _)| file).collect(),
+    }
+}
+
 /// Where the approval of a plan that came as a file goes: where it was asked for, else beside the plan
 /// under a name that is free.
 ///
 /// # Errors
 /// Something stands where it was asked for.
 pub(super) fn place(
-    plan: Option<&Path>,
+    found: &Found,
     out: Option<&Path>,
     person: &Person,
+    verdict: Verdict,
 ) -> Result<Option<PathBuf>, Failure> {
     if let Some(out) = out {
         if out.exists() {
@@ -178,15 +236,21 @@ pub(super) fn place(
         }
         return Ok(Some(out.to_owned()));
     }
-    let Some(plan) = plan else { return Ok(None) };
+    let Some(plan) = &found.file else {
+        return Ok(None);
+    };
     let stem = plan.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |letter: char| match letter {
         letter if letter.is_alphanumeric() || "-_@".contains(letter) => letter,
         _ => '-',
     };
     let user: String = person.user.chars().map(plain).collect();
-    let first = format!("{stem}.{user}.approval.json");
-    let later = (2..).map(|number| format!("{stem}.{user}.{number}.approval.json"));
+    let end = match verdict {
+        Verdict::Yes => YES,
+        Verdict::No => NO,
+    };
+    let first = format!("{stem}.{user}{end}");
+    let later = (2..).map(|number| format!("{stem}.{user}.{number}{end}"));
     let mut names = std::iter::once(first).chain(later);
     Ok(names.find_map(|name| {
         let path = plan.with_file_name(name);

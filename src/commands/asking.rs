@@ -41,18 +41,15 @@ pub(super) fn ask(desk: &Desk, about: Subject<'_>, wish: Wish) -> Result<SealedA
     let id = &about.stored.id;
     let length = length(about, wish.valid_for)?;
     if !desk.printer.has_person() {
+        let scales = scales(about)?;
+        let nobody = Standing::of(&scales, &[]);
         return Err(refused(
             format!("plan {id} needs a person's approval, and there is no terminal to ask one"),
-            format!("a person at a terminal: `chaos approve {id}`"),
+            format!("{} at a terminal: `{}`", nobody.whom(), nobody.approve()),
         ));
     }
+    let draft = may(desk, about)?;
     let scales = scales(about)?;
-    let now = Clock::wall();
-    let person = &desk.settings.person;
-    let draft = policy::answer(about.stored, person, ApprovalMode::Typed, [now, now]);
-    scales
-        .may_try(&draft)
-        .map_err(|flaw| void(&scales, &draft, flaw))?;
     let key = key(desk, wish.key.as_deref(), &scales)?;
     let mode = match key {
         Some(_) => ApprovalMode::Signed,
@@ -88,6 +85,18 @@ pub(super) fn ask(desk: &Desk, about: Subject<'_>, wish: Wish) -> Result<SealedA
     }
 }
 
+/// The draft of a yes by the person here, who may give one as far as can be told before a key is asked.
+pub(super) fn may(desk: &Desk, about: Subject<'_>) -> Result<Approval, Failure> {
+    let scales = scales(about)?;
+    let now = Clock::wall();
+    let person = &desk.settings.person;
+    let draft = policy::answer(about.stored, person, ApprovalMode::Typed, [now, now]);
+    match scales.may_try(&draft) {
+        Ok(()) => Ok(draft),
+        Err(flaw) => Err(void(&scales, &draft, flaw)),
+    }
+}
+
 /// The key that signs: one of the policy's signers where it has to be signed, the one that was named
 /// where a typed name would do and the policy knows that key.
 fn key(desk: &Desk, named: Option<&Path>, scales: &Scales<'_>) -> Result<Option<PathBuf>, Failure> {
@@ -105,6 +114,18 @@ fn key(desk: &Desk, named: Option<&Path>, scales: &Scales<'_>) -> Result<Option<
     }
 }
 
+/// Why the person here could not sign, where a signature is wanted; `None`: nothing is in the way.
+pub(super) fn keyless(desk: &Desk, about: Subject<'_>, wish: &Wish) -> Option<Problem> {
+    let scales = scales(about).ok()?;
+    if scales.need() != ApprovalNeed::Signed {
+        return None;
+    }
+    match signature::key(desk, wish.key.as_deref(), &scales) {
+        Err(Failure::Unapproved(problem)) => Some(problem),
+        Ok(_) | Err(_) => None,
+    }
+}
+
 /// On what approvals of this plan are weighed here and now, single use left aside.
 fn scales<'a>(about: Subject<'a>) -> Result<Scales<'a>, Failure> {
     let now = Clock::wall();
@@ -113,7 +134,7 @@ fn scales<'a>(about: Subject<'a>) -> Result<Scales<'a>, Failure> {
 }
 
 fn void(scales: &Scales<'_>, approval: &Approval, flaw: ApprovalFlaw) -> Failure {
-    Failure::Void(Box::new(Standing::without(scales, approval.clone(), flaw)))
+    Failure::void(Standing::without(scales, approval.clone(), flaw))
 }
 
 fn refused(message: String, hint: impl Into<String>) -> Failure {
@@ -145,12 +166,12 @@ fn type_names(desk: &Desk, about: Subject<'_>) -> Result<(), Failure> {
     let name = about.stored.plan.name().as_str();
     let mut names = vec![(
         name,
-        format!("to approve plan {id}, type the experiment's name"),
+        format!("your yes to plan {id}: its experiment's name"),
     )];
     let production = required(about.findings, Exception::Production);
     for subject in production.filter_map(Finding::subject) {
         if !names.iter().any(|(name, _)| *name == subject) {
-            let question = format!("`{subject}` smells of production: type that too");
+            let question = format!("`{subject}` smells of production");
             names.push((subject, question));
         }
     }
@@ -184,6 +205,7 @@ fn allow(
     mut allowed: Vec<Exception>,
     reason: Option<String>,
 ) -> Result<(Vec<Exception>, Option<String>), Failure> {
+    allowed.retain(|one| is_needed(desk, scales, *one));
     for exception in scales.exceptions() {
         if allowed.contains(exception) {
             continue;
@@ -209,6 +231,17 @@ fn allow(
         given => given,
     };
     Ok((allowed, reason))
+}
+
+/// Whether the plan needs it allowed; what it does not need is said and left out of what is signed.
+fn is_needed(desk: &Desk, scales: &Scales<'_>, exception: Exception) -> bool {
+    let needed = scales.exceptions().contains(&exception);
+    if !needed {
+        let word = exception.word();
+        desk.printer
+            .warn(&format!("this plan does not need `{word}`: it is left out"));
+    }
+    needed
 }
 
 /// A reason without what steers a terminal: what is kept and signed is what is seen. `None`: nothing is

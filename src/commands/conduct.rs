@@ -16,7 +16,7 @@ use super::planning::{self, Planned, source_setup};
 use super::preflight;
 use crate::cli::{ConductArgs, Form};
 use crate::clients::Clients;
-use crate::error::Failure;
+use crate::error::{Failure, Way};
 use crate::exit::Exit;
 use crate::faults::{self, FaultDriver};
 use crate::journal::{Header, Journal, RunFolder, Store};
@@ -48,6 +48,8 @@ pub(super) struct Conduct<'a> {
     pub(super) sandbox: Option<Sandbox>,
     /// Whether the plan stands on the screen already.
     pub(super) seen: Seen,
+    /// How the plan and its approvals came here.
+    pub(super) way: Way,
 }
 
 /// Whether whoever may be asked for a yes has been shown the plan.

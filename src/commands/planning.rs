@@ -50,11 +50,6 @@ impl Planned {
         let mut all = self.findings.iter();
         all.any(|finding| finding.severity == Severity::Require)
     }
-
-    /// Nothing, or the denial with every finding that denies.
-    pub(super) fn undenied(&self) -> Result<(), Failure> {
-        undenied(&self.findings)
-    }
 }
 
 /// Nothing, or the denial with every finding that denies.

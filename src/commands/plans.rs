@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Desk;
 use crate::error::Failure;
+use crate::model::approval::{Approval, SealedApproval, Verdict};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::{StoredPlan, read_locked};
 
@@ -63,7 +64,10 @@ pub(super) fn of_file(file: &Path) -> Result<Option<Found>, Failure> {
         return Err(only_to_be_read(file).into());
     }
     if !StoredPlan::is_meant_by(&text) {
-        return Ok(None);
+        return match SealedApproval::from_text(&text) {
+            Ok(sealed) => Err(an_approval(file, &sealed.approval).into()),
+            Err(_) => Ok(None),
+        };
     }
     let stored = StoredPlan::from_text(&text).map_err(|mut why| {
         why.message = format!("{}: {}", file.display(), why.message);
@@ -74,6 +78,18 @@ pub(super) fn of_file(file: &Path) -> Result<Option<Found>, Failure> {
         text,
         file: Some(file.to_owned()),
     }))
+}
+
+fn an_approval(file: &Path, approval: &Approval) -> Problem {
+    let file = file.display();
+    let what = match approval.verdict {
+        Verdict::Yes => "an approval of",
+        Verdict::No => "a no to",
+    };
+    let message = format!("{file} is {what} plan {}", approval.plan);
+    Problem::new(ProblemKind::Invalid, message).hint(format!(
+        "name the plan, and this file after it: `chaos run PLAN --approval {file}`"
+    ))
 }
 
 fn only_to_be_read(file: &Path) -> Problem {

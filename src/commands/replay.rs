@@ -6,7 +6,7 @@ use super::planning::{self, Draft, Look, Named};
 use super::policies;
 use super::{report, run};
 use crate::cli::{Form, ReplayArgs};
-use crate::error::Failure;
+use crate::error::{Failure, Way};
 use crate::exit::Exit;
 use crate::journal::{self, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
@@ -53,6 +53,7 @@ pub(super) async fn replay(desk: &Desk, args: &ReplayArgs) -> Result<Exit, Failu
         args: &args.conduct,
         sandbox,
         seen: Seen::Shown,
+        way: Way::default(),
     };
     let conducted = conduct::conduct(desk, planned, conduct).await?;
     compare(desk, &before, &conducted, args.conduct.output);

@@ -27,7 +27,16 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
         refuse_changes(&found.stored.id, args)?;
     }
     let id = named.as_ref().map(|found| &found.stored.id);
+    if named.is_none() && !Path::new(&args.what).exists() {
+        planning::experiment(Path::new(&args.what))?;
+    }
     approvals::bring_in(desk, &args.approvals, id)?;
+    let mut way = named.as_ref().map(|found| approvals::way(desk, found));
+    for file in &args.approvals {
+        if let Some(way) = &mut way {
+            way.add(Some(file.clone()));
+        }
+    }
     let clients = planning::clients(desk, &args.cluster)?;
     let sandbox = own_sandbox(&args.sandbox).await?;
     let own = sandbox.as_ref().map(planning::own);
@@ -62,6 +71,7 @@ pub(super) async fn run(desk: &Desk, args: &RunArgs) -> Result<Exit, Failure> {
         args: &args.conduct,
         sandbox,
         seen,
+        way: way.unwrap_or_default(),
     };
     let conducted = conduct::conduct(desk, planned, conduct).await?;
     replay::compare_with_original(desk, &conducted, args.conduct.output);

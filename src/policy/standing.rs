@@ -1,6 +1,6 @@
 //! Where a plan stands with all that was said about it: who counts, who does not and why, who said no.
 
-use super::document::Permission;
+use super::document::{ApprovalNeed, Permission};
 use super::weigh::{Granted, Scales};
 use crate::model::approval::{Approval, ApprovalFlaw, SealedApproval, Signer, Verdict};
 use crate::model::ids::PlanId;
@@ -18,6 +18,10 @@ pub struct Standing {
     pub said: Vec<Said>,
     /// Every no that stands.
     pub denials: Vec<Approval>,
+    /// What a yes to it takes.
+    pub need: ApprovalNeed,
+    /// Whoever made it and may not approve it; `None`: that person may.
+    pub barred: Option<String>,
 }
 
 /// An answer, and whether it counts.
@@ -73,6 +77,8 @@ impl Standing {
             granted,
             said,
             denials,
+            need: scales.need(),
+            barred: scales.barred(),
         }
     }
 
@@ -89,6 +95,29 @@ impl Standing {
                 flaw,
             }],
             denials: Vec::new(),
+            need: scales.need(),
+            barred: scales.barred(),
+        }
+    }
+
+    /// Who may give the first yes.
+    pub fn whom(&self) -> String {
+        let barred = self.barred.as_ref();
+        barred.map_or("a person".to_owned(), |user| {
+            format!("somebody else than {user}")
+        })
+    }
+
+    /// What to type for a yes to the plan by its id.
+    pub fn approve(&self) -> String {
+        self.approve_as(self.plan.as_str())
+    }
+
+    /// The same of the plan by another name, such as its file's.
+    pub fn approve_as(&self, plan: &str) -> String {
+        match self.need {
+            ApprovalNeed::None | ApprovalNeed::Confirm => format!("chaos approve {plan}"),
+            ApprovalNeed::Signed => format!("chaos approve {plan} --key FILE"),
         }
     }
 

@@ -102,6 +102,12 @@ impl<'a> Scales<'a> {
         self.rules.mode
     }
 
+    /// Whoever made the plan, where that person may not approve it.
+    pub fn barred(&self) -> Option<String> {
+        let user = || self.stored.plan.requester.user.clone();
+        (self.rules.requester == Permission::Denied).then(user)
+    }
+
     /// The keys that count.
     pub fn signers(&self) -> Option<&AllowedSigners> {
         self.signers.as_ref()

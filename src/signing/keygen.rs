@@ -32,8 +32,9 @@ pub fn sign(key: &Path, message: &[u8]) -> Result<String, Problem> {
             "name a private key, or a public one whose private half an agent holds, with `--key`",
         ));
     }
+    // Quiet, it still asks for a passphrase, a PIN and a touch.
     let mut child = Command::new(PROGRAM)
-        .args(["-Y", "sign", "-n", SIGNATURE_NAMESPACE, "-f"])
+        .args(["-q", "-Y", "sign", "-n", SIGNATURE_NAMESPACE, "-f"])
         .arg(key)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,5 +1,7 @@
 //! What was said about a plan, for a person and as data.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::printer::Printer;
@@ -33,11 +35,9 @@ pub(super) fn lines(standing: &Standing) -> Vec<String> {
 
 /// What keeps the plan from running; `None`: nothing that approvals could.
 pub fn missing(standing: &Standing) -> Option<String> {
-    let deniers: Vec<String> = standing
-        .denials
-        .iter()
-        .map(|no| no.approver.to_string())
-        .collect();
+    let deniers = standing.denials.iter().map(|no| no.approver.to_string());
+    // Whoever says no twice is one person.
+    let deniers: Vec<String> = deniers.collect::<BTreeSet<_>>().into_iter().collect();
     match standing.needed - standing.count() {
         _ if !deniers.is_empty() => Some(format!("the no of {} stands", deniers.join(", "))),
         0 => None,

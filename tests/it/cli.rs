@@ -2,6 +2,7 @@
 //! by the server's own list of rules, never by what the binary says about it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot ask has failed")]
 
+mod answers;
 mod approval;
 mod by_hand;
 mod completing;

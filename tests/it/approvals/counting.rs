@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chaos_gameday::error::why_unapproved;
+use chaos_gameday::error::{Way, why_unapproved};
 use chaos_gameday::model::approval::{
     Approval, ApprovalMode, Exception, Nonce, SealedApproval, Signature, Verdict,
 };
@@ -128,7 +128,7 @@ impl Ground {
         if standing.is_enough() {
             return None;
         }
-        let (problem, lines) = why_unapproved(&standing);
+        let (problem, lines) = why_unapproved(&standing, &Way::default());
         assert!(problem.hint.is_some(), "{problem} has no next move");
         let text = [vec![problem.message], lines].concat().join("\n");
         Some(text.replace(self.stored.id.as_str(), "PLAN"))

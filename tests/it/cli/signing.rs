@@ -13,14 +13,14 @@ use crate::support::pty::{self, CTRL_C, Terminal};
 const QUESTION: &str = "anything else to refuse";
 
 /// A scene whose policy wants signatures, and the key of bob.
-struct Signed {
-    scene: Scene,
-    policy: PathBuf,
-    key: PathBuf,
+pub(super) struct Signed {
+    pub(super) scene: Scene,
+    pub(super) policy: PathBuf,
+    pub(super) key: PathBuf,
 }
 
 impl Signed {
-    async fn new(rules: &str, passphrase: &str) -> Self {
+    pub(super) async fn new(rules: &str, passphrase: &str) -> Self {
         let scene = Scene::new().await;
         let key = scene.place.path("bob");
         make_key(&key, "ed25519", passphrase);
@@ -43,12 +43,12 @@ impl Signed {
         command
     }
 
-    async fn run(&self, place: &Place, user: &str, args: &[&str]) -> Ended {
+    pub(super) async fn run(&self, place: &Place, user: &str, args: &[&str]) -> Ended {
         Running::of(self.as_user(place, user, args)).ended().await
     }
 
     /// Approves at a terminal as bob.
-    async fn approve(
+    pub(super) async fn approve(
         &self,
         place: &Place,
         plan: &str,
@@ -88,7 +88,8 @@ async fn where_a_typed_name_would_do_a_key_that_is_known_signs_and_counts() {
     let shown = signed.run(place, "ann", &["show", "plan.json"]).await;
     shown
         .exits(0)
-        .prints("approved and signed by bob@")
+        .prints("approved by bob@")
+        .prints("signed by bob@example.com")
         .prints("1 of 1 approvals: it may run");
     // A key that nobody knows signs nothing, and the typed name counts.
     std::fs::write(place.path("allowed_signers"), "# nobody\n").unwrap();
@@ -426,7 +427,7 @@ async fn a_no_needs_no_terminal_and_stops_the_plan() {
     let plan = scene.approved_plan(&[]).await;
     let args = ["approve", plan.as_str(), "--deny", "--reason", "full queue"];
     let denied = scene.place.chaos(&args).await.exits(0);
-    denied.tells("it does not run until you say yes");
+    denied.tells("it does not run here until you say yes");
     let ended = scene.place.chaos(&["run", &plan]).await.exits(4);
     ended.tells(&format!("said no to plan {plan}: full queue"));
     let list = scene.place.chaos(&["approve", "--list"]).await.exits(0);
