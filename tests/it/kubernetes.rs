@@ -7,6 +7,7 @@ mod before;
 mod contexts;
 mod identity;
 mod locks;
+mod races;
 mod runs;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,16 +1,12 @@
 //! The lock of a namespace on a real API server: who gets it, who doesn't, and what becomes of it.
 #![expect(
     clippy::disallowed_methods,
-    reason = "Leases are written here as another machine would, by its clock; a racer is told by its environment where to race"
+    reason = "Leases are written here as another machine would, by its clock"
 )]
 
-use std::fs::{File, OpenOptions, remove_file};
-use std::io::Write as _;
-use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
-use chaos_gameday::clients::{Clients, KubeconfigFiles};
+use chaos_gameday::clients::Clients;
 use chaos_gameday::kubernetes::identify;
 use chaos_gameday::kubernetes::lease::{HeldLease, Holder, LeaseTiming, NAME, take};
 use chaos_gameday::model::approval::Person;
@@ -23,8 +19,6 @@ use serde_json::{Value, json};
 use super::unique;
 use crate::support::kubernetes::{ControlPlane, User, is_missing};
 
-/// How often two processes get the lock between them.
-const WINS_OF_A_RACE: usize = 240;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Renewed often, and quick to lapse.
@@ -34,7 +28,7 @@ const QUICK: LeaseTiming = LeaseTiming {
     retry_every: Duration::from_millis(200),
 };
 
-fn person(user: &str) -> Holder {
+pub(super) fn person(user: &str) -> Holder {
     let person = Person {
         user: user.to_owned(),
         host: "here".to_owned(),
@@ -43,14 +37,14 @@ fn person(user: &str) -> Holder {
 }
 
 /// A namespace with a lock.
-struct Door<'p> {
-    plane: &'p ControlPlane,
+pub(super) struct Door<'p> {
+    pub(super) plane: &'p ControlPlane,
     clients: Clients,
-    cluster: Cluster,
+    pub(super) cluster: Cluster,
 }
 
 impl<'p> Door<'p> {
-    async fn new(plane: &'p ControlPlane) -> Self {
+    pub(super) async fn new(plane: &'p ControlPlane) -> Self {
         let name = unique("shop");
         plane.create_namespace(&name, json!({})).await;
         let clients = plane.clients("kind-test", &User::Admin).await;
@@ -71,7 +65,7 @@ impl<'p> Door<'p> {
         take(&self.clients, &self.cluster, &person(user), timing).await
     }
 
-    async fn leases(&self) -> Vec<Value> {
+    pub(super) async fn leases(&self) -> Vec<Value> {
         let all = self.plane.request("GET", &self.path(), &Value::Null).await;
         all["items"].as_array().unwrap().clone()
     }
@@ -316,9 +310,7 @@ async fn a_lock_outlives_a_restart_of_the_server_and_no_longer_silence() {
     if is_missing() {
         return;
     }
-    let plane = tokio::task::spawn_blocking(ControlPlane::start)
-        .await
-        .unwrap();
+    let plane = ControlPlane::lent().await;
     let door = Door::new(&plane).await;
     let patient = LeaseTiming {
         duration: PATIENCE,
@@ -350,79 +342,4 @@ async fn a_lock_outlives_a_restart_of_the_server_and_no_longer_silence() {
     );
     plane.signal_api("CONT");
     held.still_counts().expect_err("it may be anybody's");
-}
-
-#[tokio::test]
-async fn two_processes_race_for_one_lock_and_never_have_it_both() {
-    if is_missing() {
-        return;
-    }
-    let plane = ControlPlane::shared();
-    let door = Door::new(plane).await;
-    let folder = tempfile::tempdir().unwrap();
-    let text = plane.kubeconfig("kind-test", Some(&door.cluster.namespace), &User::Admin);
-    std::fs::write(folder.path().join("kubeconfig"), text).unwrap();
-    let racer = || {
-        tokio::process::Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "kubernetes::locks::one_of_two_racers",
-                "--ignored",
-            ])
-            .env("RACE_FOLDER", folder.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .output()
-    };
-    let (one, other) = tokio::join!(racer(), racer());
-    for racer in [one.unwrap(), other.unwrap()] {
-        assert!(racer.status.success(), "{racer:?}");
-    }
-    let wins = std::fs::read_to_string(folder.path().join("wins")).unwrap();
-    let of = |racer: &str| wins.lines().filter(|line| *line == racer).count();
-    let racers: std::collections::BTreeSet<&str> = wins.lines().collect();
-    assert_eq!(racers.len(), 2, "only one ever ran: {wins}");
-    let all: Vec<usize> = racers.iter().map(|racer| of(racer)).collect();
-    assert!(all.iter().sum::<usize>() >= WINS_OF_A_RACE, "{all:?}");
-    assert_eq!(door.leases().await, Vec::<Value>::new());
-}
-
-/// One side of the race, in a process of its own. That nobody else has the lock is not what the lock
-/// says: it is a file that only one can make.
-#[tokio::test]
-#[ignore = "the race starts it"]
-async fn one_of_two_racers() {
-    let folder = std::env::var_os("RACE_FOLDER").expect("the race starts it");
-    let folder = Path::new(&folder);
-    let files = KubeconfigFiles::exactly(folder.join("kubeconfig"));
-    let clients = Clients::new().unwrap().with_kubeconfig(files);
-    let cluster = identify(&clients, None, None).await.unwrap();
-    let us = person(&format!("racer-{}", std::process::id()));
-    let wins = folder.join("wins");
-    let won = || {
-        std::fs::read_to_string(&wins)
-            .unwrap_or_default()
-            .lines()
-            .count()
-    };
-    while won() < WINS_OF_A_RACE {
-        let held = match take(&clients, &cluster, &us, LeaseTiming::default()).await {
-            Ok(held) => held,
-            Err(problem) => {
-                assert_eq!(problem.kind, ProblemKind::Conflict, "{problem}");
-                continue;
-            }
-        };
-        let alone = folder.join("alone");
-        File::create_new(&alone).expect("nobody else has the lock");
-        let mut log = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&wins)
-            .unwrap();
-        writeln!(log, "{}", us.identity().split(' ').next().unwrap()).unwrap();
-        remove_file(&alone).unwrap();
-        held.release().await.unwrap();
-    }
 }

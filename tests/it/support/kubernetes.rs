@@ -19,6 +19,7 @@ use rcgen::{
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::{MutexGuard, OnceCell};
 
 const READY_WITHIN: Duration = Duration::from_secs(90);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
@@ -31,24 +32,29 @@ const WATCHED: &str = r#"log=$1; shift; "$@" >>"$log" 2>&1 & echo $!; cat >/dev/
 
 /// Whether a program is missing here. Says so, and what to do; where every test has to run
 /// (`CHAOS_REQUIRE_E2E`), that is a failure.
-#[expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "a test that is skipped says so, and CI may forbid it"
-)]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub fn is_missing() -> bool {
     let Some(name) = PROGRAMS.iter().find(|name| program(name).is_none()) else {
         return false;
     };
-    let required = std::env::var_os("CHAOS_REQUIRE_E2E").is_some();
     assert!(
-        !required,
+        !is_in_full(),
         "the program `{name}` is needed: scripts/kube-binaries builds it"
     );
     eprintln!(
         "skipped: no `{name}`, build it with scripts/kube-binaries (needs Go), or set KUBE_BIN_DIR"
     );
     true
+}
+
+/// Whether every test has to run, and in full (`CHAOS_REQUIRE_E2E`). Where it is not set, as while one
+/// works, races are shorter, and what takes half a minute is left out.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "CI says by its environment what it forbids to skip"
+)]
+pub fn is_in_full() -> bool {
+    std::env::var_os("CHAOS_REQUIRE_E2E").is_some()
 }
 
 /// `KUBE_BIN_DIR`, then `PATH`, then where scripts/kube-binaries puts it.
@@ -145,8 +151,34 @@ impl ControlPlane {
         })
     }
 
-    /// One of a test's own.
-    pub fn start() -> Self {
+    /// Another one, for one test at a time: the next finds it running, with what was made in it.
+    pub async fn lent() -> MutexGuard<'static, Self> {
+        static LENT: OnceCell<tokio::sync::Mutex<ControlPlane>> = OnceCell::const_new();
+        let start = || async {
+            let started = tokio::task::spawn_blocking(|| {
+                let plane = Self::start();
+                plane.remove_folder_at_the_end();
+                plane
+            });
+            tokio::sync::Mutex::new(started.await.unwrap())
+        };
+        let plane = LENT.get_or_init(start).await.lock().await;
+        let is_up = plane
+            .api
+            .lock()
+            .unwrap()
+            .as_ref()
+            .is_some_and(Watched::is_alive);
+        if is_up {
+            // Its last tenant may have failed while it was frozen.
+            plane.signal_api("CONT");
+        } else {
+            assert!(plane.start_api(), "it starts again");
+        }
+        plane
+    }
+
+    fn start() -> Self {
         // Another process may take a port in between; then it is tried again.
         let mut said = String::new();
         for _ in 0..3 {
