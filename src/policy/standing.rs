@@ -18,6 +18,17 @@ pub struct Standing {
     pub said: Vec<Said>,
     /// Every no that stands.
     pub denials: Vec<Approval>,
+    /// Why it does not run all the same; `None`: nothing is known that keeps it from running.
+    pub halt: Option<Halt>,
+}
+
+/// Why a plan does not run, whatever approvals it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Halt {
+    /// It was made under another policy than the one that applies.
+    OtherPolicy,
+    /// The policy would refuse it at this moment: why, and the way out.
+    Now(String),
 }
 
 /// An answer, and whether it counts.
@@ -73,6 +84,7 @@ impl Standing {
             granted,
             said,
             denials,
+            halt: None,
         }
     }
 
@@ -89,6 +101,7 @@ impl Standing {
                 flaw,
             }],
             denials: Vec::new(),
+            halt: None,
         }
     }
 
