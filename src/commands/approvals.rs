@@ -12,10 +12,11 @@ use crate::cli::{Form, PolicyArgs};
 use crate::error::{Failure, Way};
 use crate::journal::Store;
 use crate::model::approval::{Person, SealedApproval, Verdict};
+use crate::model::history::History;
 use crate::model::ids::PlanId;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::read_locked;
-use crate::policy::{Moment, Scales, Standing};
+use crate::plan::{StoredPlan, read_locked};
+use crate::policy::{Attendance, Halt, Moment, Policy, Scales, Severity, Standing, made_under};
 use crate::run::Clock;
 use crate::view::approvals as shown;
 
@@ -104,7 +105,27 @@ pub(super) fn standing(
     let scales = Scales::new(stored, &policy, &findings, &used, Clock::wall());
     let scales = scales.ok_or(Failure::Denied(findings))?;
     let approvals = kept(desk, &store, &stored.id)?;
-    Ok(Standing::of(&scales, &approvals))
+    Ok(Standing {
+        halt: halt(stored, &policy, &history),
+        ..Standing::of(&scales, &approvals)
+    })
+}
+
+/// What a run of this plan would be refused for at this moment, if a person began it.
+pub(super) fn halt(stored: &StoredPlan, policy: &Policy, history: &History) -> Option<Halt> {
+    if made_under(stored, policy).is_err() {
+        return Some(Halt::OtherPolicy);
+    }
+    let judged = Judged {
+        policy,
+        sandbox: None,
+        history,
+        attendance: Attendance::Person,
+        moment: Moment::Running(Clock::wall()),
+    };
+    let mut findings = planning::judge(&stored.plan, &judged).into_iter();
+    let denied = findings.find(|finding| finding.severity == Severity::Deny)?;
+    Some(Halt::Now(format!("{}: {}", denied.message, denied.way_out)))
 }
 
 /// The approvals that are kept of a plan; those that are damaged are named.

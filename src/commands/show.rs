@@ -70,7 +70,7 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
         }
     };
     let history = planning::history(desk, &stored.plan.experiment, &policy)?;
-    let findings = planning::judge(
+    let mut findings = planning::judge(
         &stored.plan,
         &Judged {
             policy: &policy,
@@ -82,12 +82,16 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
     );
     if let Err(refusal) = policy::made_under(stored, &policy) {
         Failure::from(refusal).show(&desk.printer);
+        findings.insert(0, other_policy(&policy));
     }
     let store = desk.store()?;
     let used = store.used()?;
     let given = approvals::kept(desk, &store, &stored.id)?;
     let scales = Scales::new(stored, &policy, &findings, &used, Clock::wall());
-    let standing = scales.map(|scales| Standing::of(&scales, &given));
+    let standing = scales.map(|scales| Standing {
+        halt: approvals::halt(stored, &policy, &history),
+        ..Standing::of(&scales, &given)
+    });
     if args.explain {
         shown::explain(&desk.printer, stored, &findings, standing.as_ref());
         return Ok(Exit::Done);
@@ -100,6 +104,21 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
     };
     shown::show(&desk.printer, &sheet);
     Ok(Exit::Done)
+}
+
+/// What a run would be refused for first of all.
+fn other_policy(now: &Policy) -> Finding {
+    Finding {
+        rule: "policy".to_owned(),
+        severity: Severity::Deny,
+        place: "environment".to_owned(),
+        message: format!(
+            "it was made under another policy than `{}` as it is now, so that it does not run",
+            now.name
+        ),
+        way_out: "make a new plan with `chaos plan`".to_owned(),
+        exception: None,
+    }
 }
 
 /// A plan whose policy cannot be had.

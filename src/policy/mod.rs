@@ -30,6 +30,6 @@ pub use finding::{Finding, Severity};
 pub use reading::{ReadFile, load_policy};
 pub use rules::{Facts, OwnSandbox, RULES, Rule, evaluate, proof};
 pub use schema::policy_schema;
-pub use standing::{Said, Standing};
+pub use standing::{Halt, Said, Standing};
 pub use template::{FirstPolicy, first_policy, way_out};
 pub use weigh::{Granted, Scales};

@@ -22,6 +22,17 @@ pub struct Standing {
     pub need: ApprovalNeed,
     /// Whoever made it and may not approve it; `None`: that person may.
     pub barred: Option<String>,
+    /// Why it does not run all the same; `None`: nothing is known that keeps it from running.
+    pub halt: Option<Halt>,
+}
+
+/// Why a plan does not run, whatever approvals it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Halt {
+    /// It was made under another policy than the one that applies.
+    OtherPolicy,
+    /// The policy would refuse it at this moment: why, and the way out.
+    Now(String),
 }
 
 /// An answer, and whether it counts.
@@ -79,6 +90,7 @@ impl Standing {
             denials,
             need: scales.need(),
             barred: scales.barred(),
+            halt: None,
         }
     }
 
@@ -97,6 +109,7 @@ impl Standing {
             denials: Vec::new(),
             need: scales.need(),
             barred: scales.barred(),
+            halt: None,
         }
     }
 

@@ -8,7 +8,7 @@ use super::printer::Printer;
 use super::sanitise::sanitise;
 use super::text::clock_time;
 use crate::model::approval::Verdict;
-use crate::policy::{Said, Standing};
+use crate::policy::{Halt, Said, Standing};
 
 /// What was said about a plan as data, a line each, under one for the plan.
 pub fn list(printer: &Printer, name: &str, standing: &Standing) {
@@ -33,14 +33,22 @@ pub(super) fn lines(standing: &Standing) -> Vec<String> {
     lines
 }
 
-/// What keeps the plan from running; `None`: nothing that approvals could.
+/// What keeps the plan from running; `None`: nothing that is known. What passes by itself is said only
+/// of a plan that is approved.
 pub fn missing(standing: &Standing) -> Option<String> {
     let deniers = standing.denials.iter().map(|no| no.approver.to_string());
     // Whoever says no twice is one person.
     let deniers: Vec<String> = deniers.collect::<BTreeSet<_>>().into_iter().collect();
+    let halt = standing.halt.as_ref();
+    if halt == Some(&Halt::OtherPolicy) {
+        return Some("made under another policy: it does not run".to_owned());
+    }
     match standing.needed - standing.count() {
         _ if !deniers.is_empty() => Some(format!("the no of {} stands", deniers.join(", "))),
-        0 => None,
+        0 => halt.and_then(|halt| match halt {
+            Halt::OtherPolicy => None,
+            Halt::Now(why) => Some(format!("refused now, {why}")),
+        }),
         1 => Some("one more person is missing".to_owned()),
         more => Some(format!("{more} more persons are missing")),
     }

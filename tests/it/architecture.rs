@@ -60,6 +60,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "policy::Environment",
             "policy::Finding",
             "policy::Freeze",
+            "policy::Halt",
             "policy::KubernetesProof",
             "policy::Permission",
             "policy::Policy",

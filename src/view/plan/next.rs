@@ -4,7 +4,7 @@ use super::super::approvals::missing;
 use super::super::sanitise::sanitise;
 use super::{Page, Sheet};
 use crate::model::approval::Exception;
-use crate::policy::{ApprovalNeed, BUILT_IN, Permission, Severity};
+use crate::policy::{ApprovalNeed, BUILT_IN, Halt, Permission, Severity};
 
 /// What an experiment that is made for the sandbox takes its address from.
 const SANDBOX_VARIABLE: &str = "SANDBOX_AWS";
@@ -15,14 +15,19 @@ impl Page {
         let stored = sheet.stored;
         let worst = sheet.findings.iter().map(|finding| finding.severity).min();
         let run = format!("chaos run {}", stored.id);
+        let halt = sheet.standing.and_then(|standing| standing.halt.as_ref());
         match worst {
+            Some(Severity::Deny) if halt == Some(&Halt::OtherPolicy) => vec![format!(
+                "next: chaos plan {}, since the policy is another one now",
+                sanitise(&stored.plan.source.name)
+            )],
             Some(Severity::Deny) => vec![format!(
                 "next: change what is denied, then chaos plan {}",
                 sanitise(&stored.plan.source.name)
             )],
-            Some(Severity::Warn) | None => vec![format!("next: {run}")],
+            Some(Severity::Warn) | None => run_or_wait(halt, &run),
             Some(Severity::Require) => match sheet.standing {
-                Some(standing) if standing.is_enough() => vec![format!("next: {run}")],
+                Some(standing) if standing.is_enough() => run_or_wait(halt, &run),
                 Some(standing) if !standing.denials.is_empty() => {
                     let no = missing(standing).unwrap_or_default();
                     let text = format!("next: {no}; a yes of the same person takes it back");
@@ -31,6 +36,14 @@ impl Page {
                 Some(_) | None => approve_then(sheet, &run),
             },
         }
+    }
+}
+
+/// What refuses it now stands above, with the moment from which it may run.
+fn run_or_wait(halt: Option<&Halt>, run: &str) -> Vec<String> {
+    match halt {
+        Some(Halt::Now(_)) => vec![format!("next, once it is not refused any more: {run}")],
+        Some(Halt::OtherPolicy) | None => vec![format!("next: {run}")],
     }
 }
 

@@ -93,6 +93,44 @@ async fn a_plan_that_is_approved_is_shown_with_who_did_and_wants_to_be_run() {
     assert_eq!(last, Some(format!("next: chaos run {plan}")));
 }
 
+#[tokio::test]
+async fn an_approved_plan_that_would_be_refused_now_is_not_said_to_run() {
+    let policy = |lines: &str| {
+        format!(
+            "apiVersion: chaos/v1\nkind: Policy\nmetadata: {{name: careful}}\nenvironments:\n  local:\n    proof: {{localstack: {{hosts: [loopback]}}}}\n    approval: {{mode: confirm}}\n{lines}"
+        )
+    };
+    let scene = Scene::new().await;
+    // Frozen whenever this is run.
+    let frozen = "    freezes: [{from: 2000-01-01, to: 2999-12-31, timeZone: UTC}]\n";
+    scene.place.write("chaos-policy.yaml", &policy(frozen));
+    let plan = scene.plan(&[]).await;
+    approve(&scene.place, &plan);
+    let show = ["show", plan.as_str()];
+    let list = ["approve", "--list"];
+    for args in [&show, &list] {
+        let told = scene.place.chaos(args).await.exits(0);
+        let told = told.prints("1 of 1 approvals: refused now, ");
+        assert!(!told.stdout.contains("it may run\n"), "{}", told.stdout);
+    }
+    let next = format!("next, once it is not refused any more: chaos run {plan}\n");
+    scene.place.chaos(&show).await.exits(0).prints(&next);
+    scene.place.write("chaos-policy.yaml", &policy(""));
+    for args in [&show, &list] {
+        let told = scene.place.chaos(args).await.exits(0);
+        let told = told.prints("made under another policy: it does not run");
+        assert!(!told.stdout.contains("it may run\n"), "{}", told.stdout);
+    }
+    let told = scene
+        .place
+        .chaos(&show)
+        .await
+        .exits(0)
+        .prints("(policy, at");
+    let last = told.stdout.lines().last().unwrap_or_default().to_owned();
+    assert!(last.starts_with("next: chaos plan "), "{last}");
+}
+
 #[test]
 fn what_a_denying_policy_says_besides_is_not_passed_over() {
     let finding = |rule: &str, severity| Finding {
