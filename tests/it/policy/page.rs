@@ -42,7 +42,7 @@ the dose of a fault in a cluster is its blast radius.
 A run counts where it was: in the environment of its plan. Of each journal only the head and the tail
 are read, so that long runs cost no more than short ones; what ran the same fault in the same
 environment is then read whole, and counts only if every line of it is what was written: that costs a
-few milliseconds for a run of minutes, seconds for one of a million events, each time that a plan is
+few milliseconds for a run of minutes, about two seconds for one of a million events, each time that a plan is
 made, looked at or run. Where the environment has neither `ladder` nor `sameDose`, none is read. A run
 that goes on, died, is damaged, or was recorded before journals told doses counts for nothing. A
 plan carries what was known where it was made, so that whoever approves or runs it elsewhere judges by the
