@@ -1,5 +1,6 @@
 //! HTTP clients and those of Kubernetes, made once from plain values.
 
+mod causes;
 mod context;
 mod kubeconfig;
 mod unanswered;
@@ -18,6 +19,7 @@ use crate::model::problem::{Problem, ProblemKind};
 use crate::model::skew::ToldTime;
 use crate::model::units::Span;
 
+pub(crate) use causes::{causes, tls_error};
 pub use context::KubeContext;
 pub use kubeconfig::KubeconfigFiles;
 

@@ -6,6 +6,7 @@ use std::io;
 use kube::client::AuthError;
 use rustls::CertificateError;
 
+use super::causes::{causes, tls_error};
 use super::context::{KubeContext, plugin_words};
 use crate::model::problem::{Problem, ProblemKind};
 
@@ -71,24 +72,6 @@ fn words_for(kind: io::ErrorKind) -> Option<&'static str> {
         return Some("nothing listens there (connection refused)");
     }
     (kind == io::ErrorKind::TimedOut).then_some("no connection in time")
-}
-
-fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
-    let mut next = Some(error);
-    std::iter::from_fn(move || {
-        let cause = next?;
-        next = cause.source();
-        Some(cause)
-    })
-}
-
-/// TLS errors sit inside I/O errors, in each other, where `source` does not look.
-fn tls_error<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
-    if let Some(tls) = cause.downcast_ref() {
-        return Some(tls);
-    }
-    let inner = cause.downcast_ref::<io::Error>()?.get_ref()?;
-    inner.downcast_ref().or_else(|| tls_error(inner))
 }
 
 fn tls_words(error: &rustls::Error) -> (String, &'static str) {

@@ -1,9 +1,9 @@
 //! Why there was no answer at all, in words that tell a person where to look.
 
-use std::error::Error;
 use std::io;
 use std::time::Duration;
 
+use crate::clients::{causes, tls_error};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Span;
 
@@ -64,35 +64,15 @@ fn trouble(error: &reqwest::Error) -> Trouble {
         };
     }
     for cause in causes(error) {
-        if let Some(io) = cause.downcast_ref::<io::Error>() {
-            if io.kind() == io::ErrorKind::ConnectionRefused {
-                return Trouble::NobodyListens;
-            }
-            if hides_tls(io) {
-                return Trouble::Tls;
-            }
+        let io = cause.downcast_ref::<io::Error>();
+        if io.is_some_and(|io| io.kind() == io::ErrorKind::ConnectionRefused) {
+            return Trouble::NobodyListens;
         }
-        if cause.is::<rustls::Error>() {
+        if tls_error(cause).is_some() {
             return Trouble::Tls;
         }
     }
     Trouble::Broken
-}
-
-/// The TLS error sits inside I/O errors, in each other, where `source` does not look.
-fn hides_tls(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| {
-        inner.is::<rustls::Error>() || inner.downcast_ref().is_some_and(hides_tls)
-    })
-}
-
-fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    let mut next: Option<&(dyn Error + 'static)> = Some(error);
-    std::iter::from_fn(move || {
-        let cause = next?;
-        next = cause.source();
-        Some(cause)
-    })
 }
 
 fn root_cause(error: &reqwest::Error) -> String {

@@ -6,6 +6,7 @@ use std::io;
 use rustls::{AlertDescription, CertificateError};
 
 use super::trouble::Trouble;
+use crate::clients::{causes, tls_error};
 
 /// What kept the answer away. All of it may pass: a server that starts again, a certificate that is
 /// renewed.
@@ -40,24 +41,6 @@ pub(in crate::metrics) fn broke(error: &(dyn Error + 'static)) -> bool {
     let mut requests = causes(error).filter_map(|cause| cause.downcast_ref::<reqwest::Error>());
     requests.any(|request| request.is_request() && !request.is_connect() && !request.is_timeout())
         && causes(error).find_map(tls_error).is_none()
-}
-
-fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
-    let mut next = Some(error);
-    std::iter::from_fn(move || {
-        let cause = next?;
-        next = cause.source();
-        Some(cause)
-    })
-}
-
-/// TLS errors sit inside I/O errors, in each other, where `source` does not look.
-fn tls_error<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
-    if let Some(tls) = cause.downcast_ref() {
-        return Some(tls);
-    }
-    let inner = cause.downcast_ref::<io::Error>()?.get_ref()?;
-    inner.downcast_ref().or_else(|| tls_error(inner))
 }
 
 fn without_tls(error: &rustls::Error, address: &str) -> Trouble {
