@@ -13,7 +13,7 @@ use crate::model::ids::RunId;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::policy::{self, Admission, AdmittedPlan, Moment, OwnSandbox, Refusal, Scales, Standing};
 use crate::run::Clock;
-use crate::view::plan::{self as shown, Sheet};
+use crate::view::plan as shown;
 use crate::view::prompt::{self, Answer};
 
 /// The policy's last word, with a person asked where it wants one and there is one.
@@ -62,13 +62,7 @@ pub(super) fn admit(
             }
             // Nobody says yes to what he has not seen.
             if conduct.seen == Seen::Unseen && desk.printer.has_person() {
-                let sheet = Sheet {
-                    stored: &planned.stored,
-                    policy: &planned.policy,
-                    findings: &planned.findings,
-                    standing: None,
-                };
-                shown::insist(&desk.printer, &sheet);
+                shown::insist(&desk.printer, &planned.sheet());
             }
             let approval = asking::ask(desk, about, wish())?;
             store.save_approval(&approval)?;

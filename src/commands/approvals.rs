@@ -91,15 +91,7 @@ pub(super) fn standing(
 ) -> Result<Standing, Failure> {
     let stored = &found.stored;
     let policy = policies::of_plan(desk, policy, &stored.plan, found.file.as_deref())?;
-    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
-    let judged = Judged {
-        policy: &policy,
-        sandbox: None,
-        history: &history,
-        attendance: planning::attendance(desk),
-        moment: Moment::Planning(Clock::wall()),
-    };
-    let findings = planning::judge(&stored.plan, &judged);
+    let (findings, history) = planning::looked_at(desk, &stored.plan, &policy)?;
     let store = desk.store()?;
     let used = store.used()?;
     let scales = Scales::new(stored, &policy, &findings, &used, Clock::wall());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Desk;
 use super::approvals;
 use super::asking::{self, Subject, Wish};
-use super::planning::{self, Judged};
+use super::planning;
 use super::plans::{self, Found};
 use super::policies;
 use crate::cli::ApproveArgs;
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::model::approval::{Approval, ApprovalMode, Nonce, SealedApproval, Verdict};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::StoredPlan;
-use crate::policy::{self, Moment};
+use crate::policy;
 use crate::run::Clock;
 use crate::view::clock_time;
 use crate::view::plan::{self as shown, Sheet};
@@ -64,15 +64,7 @@ fn yes(desk: &Desk, found: &Found, args: &ApproveArgs) -> Result<SealedApproval,
     let stored = &found.stored;
     let policy = policies::of_plan(desk, &args.policy, &stored.plan, found.file.as_deref())?;
     policy::made_under(stored, &policy)?;
-    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
-    let judged = Judged {
-        policy: &policy,
-        sandbox: None,
-        history: &history,
-        attendance: planning::attendance(desk),
-        moment: Moment::Planning(Clock::wall()),
-    };
-    let findings = planning::judge(&stored.plan, &judged);
+    let (findings, _) = planning::looked_at(desk, &stored.plan, &policy)?;
     planning::undenied(&findings)?;
     let sheet = Sheet {
         stored,

@@ -353,6 +353,27 @@ pub(super) fn history(
     Ok(remembered.history)
 }
 
+/// What the policy says about a plan that was made before, as somebody looks at it here and now; and
+/// what was run before.
+pub(super) fn looked_at(
+    desk: &Desk,
+    plan: &Plan,
+    policy: &Policy,
+) -> Result<(Vec<Finding>, History), Failure> {
+    let history = history(desk, &plan.experiment, policy)?;
+    let findings = judge(
+        plan,
+        &Judged {
+            policy,
+            sandbox: None,
+            history: &history,
+            attendance: attendance(desk),
+            moment: Moment::Planning(Clock::wall()),
+        },
+    );
+    Ok((findings, history))
+}
+
 /// Whether a person can be asked.
 pub(super) fn attendance(desk: &Desk) -> Attendance {
     match desk.printer.has_person() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Desk;
 use super::approvals;
 use super::conduct::{self, Conduct, Seen};
-use super::planning::{self, Draft, Judged, Look, Named, Planned};
+use super::planning::{self, Draft, Look, Named, Planned};
 use super::plans::{self, Found};
 use super::policies;
 use super::replay;
@@ -16,8 +16,7 @@ use crate::exit::Exit;
 use crate::model::ids::PlanId;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::{Source, Variables, differences, read_source};
-use crate::policy::{Moment, made_under};
-use crate::run::Clock;
+use crate::policy::made_under;
 use crate::sandbox::{AppVersion, Sandbox, SandboxSettings};
 use crate::view::plan as shown;
 
@@ -141,17 +140,10 @@ async fn approved(
     if !drift.is_empty() {
         return Err(Failure::Drift(drift));
     }
-    let history = planning::history(desk, &stored.plan.experiment, &now.policy)?;
     // By the very plan that was approved, with what it carries.
-    let judged = Judged {
-        policy: &now.policy,
-        sandbox: None,
-        history: &history,
-        attendance: planning::attendance(desk),
-        moment: Moment::Planning(Clock::wall()),
-    };
+    let (findings, _) = planning::looked_at(desk, &stored.plan, &now.policy)?;
     Ok(Planned {
-        findings: planning::judge(&stored.plan, &judged),
+        findings,
         stored,
         policy: now.policy,
     })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Desk;
 use super::approvals;
-use super::planning::{self, Judged};
+use super::planning;
 use super::plans::{self, Found};
 use super::policies;
 use super::report;
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::journal::{self, JournalEnd, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::plan::StoredPlan;
-use crate::policy::{self, Finding, Moment, Policy, Scales, Severity, Standing};
+use crate::policy::{self, Finding, Policy, Scales, Severity, Standing};
 use crate::run::Clock;
 use crate::view::plan::{self as shown, Sheet};
 
@@ -69,17 +69,7 @@ fn show_plan(desk: &Desk, args: &ShowArgs, found: &Found) -> Result<Exit, Failur
             return show_unjudged(desk, args, stored);
         }
     };
-    let history = planning::history(desk, &stored.plan.experiment, &policy)?;
-    let mut findings = planning::judge(
-        &stored.plan,
-        &Judged {
-            policy: &policy,
-            sandbox: None,
-            history: &history,
-            attendance: planning::attendance(desk),
-            moment: Moment::Planning(Clock::wall()),
-        },
-    );
+    let (mut findings, history) = planning::looked_at(desk, &stored.plan, &policy)?;
     if let Err(refusal) = policy::made_under(stored, &policy) {
         Failure::from(refusal).show(&desk.printer);
         findings.insert(0, other_policy(&policy));

@@ -47,6 +47,14 @@ impl Signed {
         Running::of(self.as_user(place, user, args)).ended().await
     }
 
+    /// The id of a plan that ann made.
+    async fn planned(&self, place: &Place) -> String {
+        let planned = self
+            .run(place, "ann", &["plan", "-q", "stream-down.yaml"])
+            .await;
+        planned.exits(0).stdout.trim().to_owned()
+    }
+
     /// Approves at a terminal as bob.
     pub(super) async fn approve(
         &self,
@@ -164,10 +172,7 @@ async fn nobody_walks_away_with_a_signature_that_does_not_count() {
     }
     let signed = Signed::new("", "").await;
     let place = &signed.scene.place;
-    let planned = signed
-        .run(place, "ann", &["plan", "-q", "stream-down.yaml"])
-        .await;
-    let plan = planned.exits(0).stdout.trim().to_owned();
+    let plan = signed.planned(place).await;
     let other = place.path("other");
     make_key(&other, "ed25519", "");
     let approve = |key: &Path, environment: Vec<(&'static str, String)>| {
@@ -230,10 +235,7 @@ async fn a_passphrase_is_asked_at_the_terminal() {
     }
     let signed = Signed::new("", "open sesame").await;
     let place = &signed.scene.place;
-    let planned = signed
-        .run(place, "ann", &["plan", "-q", "stream-down.yaml"])
-        .await;
-    let plan = planned.exits(0).stdout.trim().to_owned();
+    let plan = signed.planned(place).await;
     let key = signed.key.to_str().unwrap();
     for (answer, code, kept) in [(CTRL_C, 4, 0), ("open sesame\r", 0, 1)] {
         let environment = [
@@ -292,10 +294,7 @@ async fn a_key_that_only_an_agent_holds_signs_by_its_public_half() {
     }
     let signed = Signed::new("", "").await;
     let place = &signed.scene.place;
-    let planned = signed
-        .run(place, "ann", &["plan", "-q", "stream-down.yaml"])
-        .await;
-    let plan = planned.exits(0).stdout.trim().to_owned();
+    let plan = signed.planned(place).await;
     let agent = Agent::with(place, &signed.key);
     std::fs::remove_file(&signed.key).unwrap();
     let folder = place.home().join(".ssh");
@@ -339,10 +338,7 @@ async fn a_signer_that_dies_or_says_something_else_approves_nothing() {
     }
     let signed = Signed::new("", "").await;
     let place = &signed.scene.place;
-    let planned = signed
-        .run(place, "ann", &["plan", "-q", "stream-down.yaml"])
-        .await;
-    let plan = planned.exits(0).stdout.trim().to_owned();
+    let plan = signed.planned(place).await;
     let path = std::env::var("PATH").unwrap();
     for (name, script, words) in [
         ("killed", "kill -KILL $$", "it was interrupted"),
@@ -452,10 +448,7 @@ async fn of_two_runs_that_race_for_one_single_use_approval_one_wins() {
     }
     let signed = Signed::new(", singleUse: true", "").await;
     let place = &signed.scene.place;
-    let planned = signed
-        .run(place, "ann", &["plan", "-q", "stream-down.yaml"])
-        .await;
-    let plan = planned.exits(0).stdout.trim().to_owned();
+    let plan = signed.planned(place).await;
     let (code, shown) = signed.approve(place, &plan, &[], "stream-down\r").await;
     assert_eq!(code, Some(0), "{shown}");
     let racing = (0..4).map(|number| {
