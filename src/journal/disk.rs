@@ -114,6 +114,11 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
+/// An existing journal, to go on with.
+pub(super) fn open_journal(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).open(path)
+}
+
 /// Puts a whole file in place, durably, unless the name is taken.
 ///
 /// The bytes are written under another name first and linked in place, so that a crash leaves no

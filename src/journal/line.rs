@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::event::{Event, Record};
 use crate::model::ids::{Digest, PlanId, RunId};
 
-/// The format of journals that this tool writes and reads.
-pub const FORMAT: u32 = 1;
+/// The format of journals that this tool writes; it reads the older ones too. 2: guardians and takeovers.
+pub const FORMAT: u32 = 2;
 /// The longest line that is written or read, in bytes.
 pub const LONGEST_LINE: usize = 16 * 1024 * 1024;
 /// What the first line says it is.

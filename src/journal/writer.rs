@@ -1,15 +1,17 @@
 //! Appending to a journal: one line a record, handed to the operating system at once, synced to the
 //! disk where the record says that the run must not go on without it.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::disk;
+use super::finding::Recorded;
 use super::line::{Header, HeaderLine, LONGEST_LINE, RecordLine, SealLine};
-use super::syncing::Syncing;
+use super::medium::{FileMedium, Medium};
+use super::reader;
+use super::tail::{LastLine, Tail};
 use crate::model::event::{Durability, Event, Record};
 use crate::model::ids::Digest;
 use crate::model::problem::{Problem, ProblemKind};
@@ -21,14 +23,13 @@ use crate::model::problem::{Problem, ProblemKind};
 /// * After a failed sync no later record is called synced, since the kernel forgets what it lost.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    medium: Box<dyn Medium>,
     path: PathBuf,
     /// Bytes that are known to be whole lines.
     length: u64,
     last: Digest,
     sealing: Sealing,
     health: Health,
-    syncing: Syncing,
 }
 
 /// Whether a seal follows each record from now on.
@@ -51,13 +52,26 @@ impl Journal {
     /// # Errors
     /// The file exists, or the disk says no; nothing must be injected then.
     pub fn create(path: &Path, header: &Header) -> Result<Self, Problem> {
-        let file =
-            disk::create_new(path).map_err(|why| disk::cannot("make the journal", path, &why))?;
-        let syncing =
-            Syncing::of(&file).map_err(|why| disk::cannot("make the journal", path, &why))?;
+        let medium = disk::create_new(path)
+            .and_then(FileMedium::of)
+            .map_err(|why| disk::cannot("make the journal", path, &why))?;
+        let journal = Self::begin(Box::new(medium), path, header)?;
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            disk::sync_folder(folder)?;
+        }
+        Ok(journal)
+    }
+
+    /// The same on any medium, which is empty; the path is for messages.
+    ///
+    /// # Errors
+    /// The medium says no.
+    pub fn begin(medium: Box<dyn Medium>, path: &Path, header: &Header) -> Result<Self, Problem> {
         let mut journal = Self {
-            file,
-            syncing,
+            medium,
             path: path.to_owned(),
             length: 0,
             last: Digest::of(b""),
@@ -68,11 +82,49 @@ impl Journal {
         journal.last = Digest::of(&line[..line.len() - 1]);
         journal.write(&line)?;
         journal.sync()?;
-        if let Some(folder) = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-        {
-            disk::sync_folder(folder)?;
+        Ok(journal)
+    }
+
+    /// Goes on with a journal whose writer is no more, and returns all that stands in it. Only whoever
+    /// holds the run's own lock may: there is one writer.
+    ///
+    /// # Errors
+    /// The file cannot be read or written, is not a journal, or is of a newer format.
+    pub fn resume(path: &Path) -> Result<(Self, Recorded), Problem> {
+        let recorded = reader::read(path)?;
+        let cannot = |why: io::Error| disk::cannot("go on with the journal", path, &why);
+        let tail = Tail::of(&mut io::BufReader::new(disk::open_file(path)?)).map_err(cannot)?;
+        let medium = disk::open_journal(path)
+            .and_then(FileMedium::of)
+            .map_err(cannot)?;
+        let journal = Self::go_on(Box::new(medium), path, &tail)?;
+        Ok((journal, recorded))
+    }
+
+    /// The same on any medium, after its last whole line. What stands behind that is cut off, or ended
+    /// where only the line's end is missing.
+    ///
+    /// # Errors
+    /// The medium says no.
+    pub fn go_on(medium: Box<dyn Medium>, path: &Path, tail: &Tail) -> Result<Self, Problem> {
+        let mut journal = Self {
+            medium,
+            path: path.to_owned(),
+            length: tail.length,
+            last: tail.last.clone(),
+            sealing: match tail.last_line {
+                LastLine::EndOrSeal => Sealing::Ended,
+                LastLine::Other => Sealing::NotYet,
+            },
+            health: Health::Good,
+        };
+        let cannot = |why: io::Error| disk::cannot("go on with the journal", path, &why);
+        journal.medium.cut(tail.length).map_err(cannot)?;
+        if !tail.unfinished.is_empty() {
+            let mut line = tail.unfinished.clone();
+            journal.last = Digest::of(&line);
+            line.push(b'\n');
+            journal.write(&line)?;
         }
         Ok(journal)
     }
@@ -103,7 +155,7 @@ impl Journal {
         match durability {
             Durability::Flushed => Ok(()),
             Durability::SyncBegun => {
-                let begun = self.syncing.begin();
+                let begun = self.medium.begin_sync();
                 begun.map_err(|why| disk::cannot("sync the journal", &self.path, &why))
             }
             Durability::Synced => self.sync(),
@@ -139,8 +191,8 @@ impl Journal {
             let why = io::Error::other("an earlier write left half a line behind");
             return Err(disk::cannot("append to the journal", &self.path, &why));
         }
-        if let Err(why) = self.file.write_all(lines) {
-            if self.file.set_len(self.length).is_err() {
+        if let Err(why) = self.medium.append(lines) {
+            if self.medium.cut(self.length).is_err() {
                 self.health = Health::Torn;
             }
             return Err(disk::cannot("append to the journal", &self.path, &why));
@@ -149,9 +201,9 @@ impl Journal {
         Ok(())
     }
 
-    fn sync(&self) -> Result<(), Problem> {
+    fn sync(&mut self) -> Result<(), Problem> {
         let synced = match self.health {
-            Health::Good => self.syncing.finish(),
+            Health::Good => self.medium.sync(),
             Health::Torn => Err(io::Error::other("an earlier write left half a line behind")),
         };
         synced.map_err(|why| disk::cannot("sync the journal", &self.path, &why))
@@ -165,11 +217,10 @@ mod tests {
     #[test]
     fn a_full_disk_is_named_and_a_line_that_cannot_be_cut_off_stops_the_journal() {
         let path = Path::new("/dev/full");
-        let file = File::options().append(true).open(path);
-        let file = file.expect("every Linux has it");
+        let file = std::fs::File::options().append(true).open(path);
+        let medium = FileMedium::of(file.expect("every Linux has it"));
         let mut journal = Journal {
-            syncing: Syncing::of(&file).expect("a thread"),
-            file,
+            medium: Box::new(medium.expect("a thread")),
             path: path.to_owned(),
             length: 0,
             last: Digest::of(b""),

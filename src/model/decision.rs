@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::outcome::Outcome;
+use super::takeover::Rescuer;
+use super::units::Span;
 
 /// The reason for the end of a run; the first one counts, except that stuck beats all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,6 +76,23 @@ pub enum Cause {
         /// How.
         why: String,
     },
+    /// The guardian was lost and could not be replaced; no fault stays in without one.
+    GuardianLost {
+        /// How.
+        why: String,
+    },
+    /// The machine slept, so that what was measured is not what was planned.
+    Slept {
+        /// For how long, in milliseconds.
+        ms: u64,
+    },
+    /// The run's own process did not end it; another one undid what was in place and saw it gone.
+    Rescued {
+        /// Who.
+        by: Rescuer,
+        /// What became of the run's own.
+        why: String,
+    },
     /// A person or a signal.
     Aborted {
         /// Who or what: `Ctrl-C`, `SIGTERM`, a name.
@@ -113,6 +132,9 @@ impl Cause {
             | Self::FaultLost { .. }
             | Self::Restarted { .. }
             | Self::LockLost { .. }
+            | Self::GuardianLost { .. }
+            | Self::Slept { .. }
+            | Self::Rescued { .. }
             | Self::EvidenceLost { .. }
             | Self::Bug { .. } => Outcome::Inconclusive,
             Self::UndoUnproven { .. } => Outcome::Stuck,
@@ -137,6 +159,9 @@ impl Cause {
             | Self::FaultLost { .. }
             | Self::Restarted { .. }
             | Self::LockLost { .. }
+            | Self::GuardianLost { .. }
+            | Self::Slept { .. }
+            | Self::Rescued { .. }
             | Self::Aborted { .. }
             | Self::UndoUnproven { .. } => self.outcome().code(),
         }
@@ -177,6 +202,12 @@ impl Cause {
             Self::FaultLost { why } => format!("the fault went away by no act of ours: {why}"),
             Self::Restarted { why } => format!("the platform restarted under the run: {why}"),
             Self::LockLost { why } => format!("the run lock was lost: {why}"),
+            Self::GuardianLost { why } => format!("the guardian was lost: {why}"),
+            Self::Slept { ms } => {
+                let span = Span::from_millis(*ms);
+                format!("the machine slept for {span} meanwhile")
+            }
+            Self::Rescued { by, why } => format!("{why}; {by} ended the run"),
             Self::Aborted { by } => format!("aborted by {by}"),
             Self::UndoUnproven { remaining } => {
                 format!(

@@ -16,6 +16,7 @@ use super::remark::Pause;
 use super::request::{Absence, Exchange, Proof, Purpose};
 use super::sample::{Reading, SloState};
 use super::slo::Reaction;
+use super::takeover::Takeover;
 use super::traffic::TrafficSummary;
 use super::undo::Undo;
 
@@ -70,6 +71,18 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<usize>,
     },
+    /// A guardian watches over the run from here on.
+    GuardianStarted {
+        /// Its process.
+        pid: u32,
+    },
+    /// The machine slept while the run was under way.
+    Slept {
+        /// For how long, in milliseconds; UTC has gone on by as much.
+        ms: u64,
+    },
+    /// Another process, or another part of this one, goes on where the engine stopped.
+    TakenOver(Takeover),
     /// An SLO was read.
     Sampled {
         /// The SLO's name.
@@ -232,7 +245,10 @@ impl Event {
                 Durability::Synced
             }
             Self::GoneChecked { absence, .. } if absence.remaining.is_empty() => Durability::Synced,
-            Self::InjectFailed { .. } | Self::Confirmed { .. } | Self::GoneChecked { .. } => {
+            Self::InjectFailed { .. }
+            | Self::Confirmed { .. }
+            | Self::GoneChecked { .. }
+            | Self::TakenOver(_) => {
                 Durability::SyncBegun
             }
             Self::PhaseEntered { phase, .. } => match phase {
@@ -249,6 +265,8 @@ impl Event {
                 | Phase::Recovering => Durability::Flushed,
             },
             Self::Approved { .. }
+            | Self::GuardianStarted { .. }
+            | Self::Slept { .. }
             | Self::Sampled { .. }
             | Self::TicksMissed { .. }
             | Self::Tripped { .. }

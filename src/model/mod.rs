@@ -26,6 +26,7 @@ pub mod secret;
 pub mod skew;
 pub mod slo;
 pub mod state;
+pub mod takeover;
 pub mod target;
 pub mod traffic;
 pub mod undo;

@@ -73,7 +73,7 @@ impl Phase {
         }
     }
 
-    /// Nothing follows.
+    /// Nothing follows by the run's own doing; what is stuck somebody else may still take over.
     pub fn is_end(self) -> bool {
         matches!(self, Self::Settled | Self::Stuck)
     }
@@ -144,6 +144,8 @@ pub enum Trigger {
     RecoveryOver,
     /// A person or a signal.
     Abort,
+    /// Another process goes on where the run's own stopped.
+    TakenOver,
 }
 
 /// A pair that the table does not have: a bug in the engine.
@@ -205,6 +207,20 @@ pub const TRANSITIONS: &[(Phase, Trigger, Phase)] = &[
     (Phase::Recovering, Trigger::Recovered, Phase::Settled),
     (Phase::Recovering, Trigger::RecoveryOver, Phase::Settled),
     (Phase::Recovering, Trigger::Abort, Phase::Settled),
+    // Whoever takes a run over begins with an undo where a fault may be in, and else ends it. Stuck is
+    // an end that a person can still make better.
+    (Phase::Preflight, Trigger::TakenOver, Phase::Settled),
+    (Phase::Baseline, Trigger::TakenOver, Phase::Settled),
+    (Phase::Between, Trigger::TakenOver, Phase::Settled),
+    (Phase::AwaitingGo, Trigger::TakenOver, Phase::Settled),
+    (Phase::Preparing, Trigger::TakenOver, Phase::Settled),
+    (Phase::Injecting, Trigger::TakenOver, Phase::Undoing),
+    (Phase::Confirming, Trigger::TakenOver, Phase::Undoing),
+    (Phase::Observing, Trigger::TakenOver, Phase::Undoing),
+    (Phase::Undoing, Trigger::TakenOver, Phase::Undoing),
+    (Phase::Verifying, Trigger::TakenOver, Phase::Undoing),
+    (Phase::Recovering, Trigger::TakenOver, Phase::Settled),
+    (Phase::Stuck, Trigger::TakenOver, Phase::Undoing),
 ];
 
 /// The phases that an abort does not move, and why.
@@ -303,11 +319,28 @@ mod tests {
     }
 
     #[test]
+    fn every_phase_but_the_end_can_be_taken_over_and_a_fault_is_undone_then() {
+        for phase in Phase::ALL {
+            let begun = reachable_without_undoing(Phase::Injecting).contains(&phase);
+            let next = phase.next(Trigger::TakenOver);
+            let expected = match phase {
+                Phase::Settled => None,
+                Phase::Undoing | Phase::Verifying | Phase::Stuck => Some(Phase::Undoing),
+                _ if begun => Some(Phase::Undoing),
+                _ => Some(Phase::Settled),
+            };
+            assert_eq!(next.ok(), expected, "{phase:?}");
+        }
+    }
+
+    #[test]
     fn every_phase_is_reached_and_only_ends_have_no_way_out() {
         for phase in Phase::ALL {
             let entered = TRANSITIONS.iter().any(|(_, _, to)| *to == phase);
             assert!(entered || phase == Phase::Preflight, "{phase:?}");
-            let left = TRANSITIONS.iter().any(|(from, _, _)| *from == phase);
+            let left = TRANSITIONS
+                .iter()
+                .any(|(from, by, _)| *from == phase && *by != Trigger::TakenOver);
             assert_eq!(left, !phase.is_end(), "{phase:?}");
         }
     }

@@ -16,6 +16,7 @@ use super::remark::{Mark, Note, Pause, SinceFault};
 use super::request::{Absence, Proof};
 use super::sample::{Reading, SloState};
 use super::slo::{Reaction, Slo};
+use super::takeover::Takeover;
 use super::traffic::TrafficSummary;
 use super::undo::Undo;
 
@@ -59,6 +60,10 @@ pub struct RunState {
     pub marks: Vec<Mark>,
     /// Whether the run will wait for a person before its next step.
     pub pause: Pause,
+    /// Who went on where the run's own engine stopped, in order.
+    pub takeovers: Vec<Takeover>,
+    /// The guardian's process, while the run is under its eyes.
+    pub guardian: Option<u32>,
     /// What the traffic generator counted.
     pub traffic: Option<TrafficSummary>,
     /// Milliseconds of the latest event.
@@ -339,12 +344,15 @@ impl RunState {
                 by: by.clone(),
                 since_fault: self.since_fault(at_ms),
             }),
+            Event::GuardianStarted { pid } => self.guardian = Some(*pid),
+            Event::TakenOver(takeover) => self.takeovers.push(takeover.clone()),
             Event::PauseChosen { pause } => self.pause = *pause,
             Event::Warned { message } => self.warnings.push(message.clone()),
             Event::TrafficStopped { summary } => self.traffic = Some(summary.clone()),
             Event::Exchanged { .. }
             | Event::InjectFailed { .. }
             | Event::SignalReceived { .. }
+            | Event::Slept { .. }
             | Event::Asked { .. }
             | Event::Answered { .. } => {}
         }

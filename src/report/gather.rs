@@ -119,6 +119,9 @@ impl Gathered {
             Event::RunStarted { .. }
             | Event::Approved { .. }
             | Event::PhaseEntered { .. }
+            | Event::GuardianStarted { .. }
+            | Event::Slept { .. }
+            | Event::TakenOver(_)
             | Event::TicksMissed { .. }
             | Event::UndoRecorded { .. }
             | Event::Recovered { .. }

@@ -8,6 +8,7 @@ use crate::model::remark::Pause;
 use crate::model::request::{Absence, Exchange, Proof, Purpose};
 use crate::model::sample::{Reading, SloState};
 use crate::model::state::RunState;
+use crate::model::units::Span;
 
 use super::content::{Moment, MomentKind};
 use super::wording::{after, since_fault};
@@ -78,6 +79,14 @@ fn words(before: &RunState, at_ms: u64, event: &Event) -> Option<(MomentKind, St
         Event::GoneChecked { step, absence } => seen_out(&step_name(*step), absence),
         Event::Recovered { .. } => (MomentKind::Slo, "the SLOs are back".to_owned()),
         Event::Ending { cause } => (MomentKind::Run, format!("ending: {}", cause.sentence())),
+        Event::Slept { ms } => {
+            let what = format!("the machine slept for {}", Span::from_millis(*ms));
+            (MomentKind::Trouble, what)
+        }
+        Event::TakenOver(takeover) => {
+            let what = format!("{}: {} takes the run over", takeover.why, takeover.by);
+            (MomentKind::Trouble, what)
+        }
         Event::SignalReceived { signal } => (MomentKind::Person, format!("{signal} arrived")),
         Event::Asked { question } => (MomentKind::Person, format!("asked: {question}")),
         Event::Answered { answer } => (MomentKind::Person, format!("answered: {answer}")),
@@ -96,9 +105,10 @@ fn words(before: &RunState, at_ms: u64, event: &Event) -> Option<(MomentKind, St
         }
         Event::Warned { message } => (MomentKind::Trouble, format!("warning: {message}")),
         Event::Settled { outcome, .. } => (MomentKind::Run, outcome.word().to_owned()),
-        Event::TicksMissed { .. } | Event::UndoRecorded { .. } | Event::TrafficStopped { .. } => {
-            return None;
-        }
+        Event::GuardianStarted { .. }
+        | Event::TicksMissed { .. }
+        | Event::UndoRecorded { .. }
+        | Event::TrafficStopped { .. } => return None,
     };
     Some((kind, what))
 }

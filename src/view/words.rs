@@ -109,6 +109,19 @@ pub fn tell(event: &Event, state: &RunState) -> Telling {
             outcome_tone(cause.outcome()),
             format!("ending: {}", cause.sentence()),
         ),
+        Event::GuardianStarted { pid } => {
+            normal(format!("a guardian watches over the run (process {pid})"))
+        }
+        Event::Slept { ms } => Telling::new(
+            Weight::Vital,
+            Tone::Caution,
+            format!("the machine slept for {}", length(*ms)),
+        ),
+        Event::TakenOver(takeover) => Telling::new(
+            Weight::Vital,
+            Tone::Caution,
+            format!("{}: {} takes the run over", takeover.why, takeover.by),
+        ),
         Event::SignalReceived { signal } => signal_received(signal, state),
         Event::Asked { question } => normal(format!("asked: {question}")),
         Event::Answered { answer } => normal(format!("answered: {answer}")),
