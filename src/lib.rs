@@ -14,6 +14,7 @@
 //! | [`run`] | the engine; knows no terminal and no file |
 //! | [`journal`], [`report`], [`view`] | evidence on disk, as a document, on a screen |
 //! | [`session`] | joins a run to its journal and views |
+//! | [`guardian`] | the detached process, and going on with a run where its own stopped |
 //! | [`commands`] | wiring, one file a verb |
 //!
 //! | to add | open |
@@ -32,6 +33,7 @@ mod completing;
 pub mod error;
 pub mod exit;
 pub mod faults;
+pub mod guardian;
 pub mod journal;
 pub mod kubernetes;
 pub mod metrics;

@@ -5,9 +5,11 @@
 //! reading of keys.
 
 mod alarm;
+mod beating;
 mod keyboard;
 mod showing;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -19,12 +21,16 @@ use tokio::task::JoinHandle;
 
 use crate::faults::FaultDriver;
 use crate::journal::Journal;
-use crate::model::decision::Cause;
+use crate::model::approval::Person;
 use crate::model::event::Record;
 use crate::model::lock::LockNews;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::state::RunState;
-use crate::run::{Clock, Input, Operator, Runner, Settlement, Sink, Timing, operator, rescue};
+use crate::model::takeover::{Rescuer, Takeover};
+use crate::model::undo::Undo;
+use crate::run::{
+    Clock, Guard, Input, Operator, Rescue, Runner, Settlement, Sink, Timing, operator, rescue,
+};
 use crate::view::View;
 
 use keyboard::Reading;
@@ -38,13 +44,20 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// The journal and the views of one run.
 struct Session {
-    journal: Journal,
+    /// `Err`: it cannot be gone on with.
+    journal: Result<Journal, Problem>,
     views: Showing,
 }
 
+/// Makes the run's end of its guardian, which sends its news into the run's queue.
+pub type Posting = Box<dyn FnOnce(Operator) -> Box<dyn Guard> + Send>;
+
 impl Sink for Session {
     fn record(&mut self, record: &Record) -> Result<(), Problem> {
-        let written = self.journal.append(record, record.event.durability());
+        let written = match &mut self.journal {
+            Ok(journal) => journal.append(record, record.event.durability()),
+            Err(problem) => Err(problem.clone()),
+        };
         self.views.record(record);
         written
     }
@@ -64,6 +77,10 @@ pub struct Stage {
     pub lock: Option<UnboundedReceiver<LockNews>>,
     /// What listened to signals until now; `None`: nobody did.
     pub alarm: Option<Alarm>,
+    /// Who posts the guardian; `None`: nobody, for worlds that end with the process.
+    pub guardian: Option<Posting>,
+    /// Whose process this is.
+    pub person: Person,
 }
 
 /// A run that ended.
@@ -108,18 +125,31 @@ pub async fn execute(
     let (views, shown) = showing::on_a_thread(stage.view, stage.clock, &board)?;
     let begin = |keyboard| Reading::begin(keyboard, &own, &views, &board, stage.clock);
     let reading = stage.keyboard.map(begin).transpose()?;
+    let journal = stage.journal.path().to_owned();
     let session = Box::new(Session {
-        journal: stage.journal,
-        views,
+        journal: Ok(stage.journal),
+        views: views.clone(),
     });
+    let runner = match stage.guardian {
+        Some(post) => runner.guarded(post(own.clone())),
+        None => runner,
+    };
+    listening.push(beating::beat(own.clone()));
     let run = tokio::spawn(runner.execute(session, own, inputs));
     let settlement = match run.await {
         Ok(settlement) => settlement,
         Err(died) => {
-            let state = board.known().state.clone();
-            undo_for_the_dead(state, &drivers, timing, &died.to_string()).await
+            let dead = Dead {
+                state: board.known().state.clone(),
+                journal,
+                views: views.clone(),
+                person: stage.person,
+                why: died.to_string(),
+            };
+            dead.undo(&drivers, timing).await
         }
     };
+    drop(views);
     // Before the last words: what is typed from now on is for the shell.
     drop(reading);
     // The thread ends by itself once the session is gone, unless nobody reads what it writes.
@@ -133,25 +163,49 @@ pub async fn execute(
     Ok(Executed { settlement, screen })
 }
 
-async fn undo_for_the_dead(
+/// A run whose engine panicked; its journal and its views are still there.
+struct Dead {
     state: RunState,
-    drivers: &[Arc<dyn FaultDriver>],
-    timing: Timing,
-    why: &str,
-) -> Settlement {
-    let remaining = rescue(&state, drivers, timing).await;
-    let cause = if remaining.is_empty() {
-        Cause::Bug {
-            why: why.to_owned(),
-        }
-    } else {
-        Cause::UndoUnproven { remaining }
-    };
-    Settlement {
-        outcome: cause.outcome(),
-        cause,
-        evidence: None,
-        state,
+    journal: PathBuf,
+    views: Showing,
+    person: Person,
+    why: String,
+}
+
+impl Dead {
+    /// What the engine would have done. The guardian keeps its hands off as long as this process holds
+    /// the run's own lock.
+    async fn undo(self, drivers: &[Arc<dyn FaultDriver>], timing: Timing) -> Settlement {
+        let mut state = self.state;
+        let journal = Journal::resume(&self.journal).map(|(journal, recorded)| {
+            // What could not be written has no number there.
+            state.seq = recorded.records.last().map_or(0, |record| record.seq);
+            journal
+        });
+        let clock = match state.latest {
+            Some(latest) => Clock::going_on(latest, state.elapsed_ms),
+            None => Clock::start(),
+        };
+        let driver_of = |step: usize, undo: &Undo| {
+            drivers.get(step).cloned().ok_or_else(|| {
+                let message = format!("there is no driver for {}", undo.summary());
+                Problem::new(ProblemKind::Unexpected, message)
+            })
+        };
+        let views = self.views;
+        rescue(Rescue {
+            sink: Box::new(Session { journal, views }),
+            state,
+            clock,
+            drivers: &driver_of,
+            undo_within: timing.undo_within,
+            takeover: Takeover {
+                by: Rescuer::Session,
+                person: self.person,
+                why: self.why,
+            },
+        })
+        .await
     }
 }
 

@@ -176,6 +176,8 @@ pub async fn run(
         keyboard: None,
         lock: None,
         alarm: None,
+        guardian: None,
+        person: person(),
     };
     let runner = Runner::new(admitted, run_id()?, person(), kit);
     Ok(session::execute(runner, drivers, Timing::default(), stage).await?)

@@ -19,7 +19,7 @@ use crate::clients::Clients;
 use crate::error::{Failure, Way};
 use crate::exit::Exit;
 use crate::faults::{self, FaultDriver};
-use crate::journal::{Header, Journal, RunFolder, Store};
+use crate::journal::{Header, Journal, RunFolder, Store, WantedWriting, Writer, Writing};
 use crate::kubernetes::lease::HeldLease;
 use crate::metrics::Sources;
 use crate::model::decision::Cause;
@@ -134,6 +134,7 @@ async fn under_lease(
     let timing = kit.timing;
     admission::use_up(&store, &admitted, &run)?;
     let folder = store.create_run(&run, &text)?;
+    let _writing = hold(desk, &folder)?;
     let shape = shape(conduct.args.output);
     let stage = Stage {
         journal: open_journal(&folder, &run, &admitted, clock)?,
@@ -145,6 +146,8 @@ async fn under_lease(
         clock,
         lock: lease.as_mut().and_then(|lease| lease.news()),
         alarm: Some(alarm),
+        guardian: None,
+        person: desk.settings.person.clone(),
     };
     let replay_of = admitted.plan().replay_of.clone();
     let runner = Runner::new(admitted, run.clone(), desk.settings.person.clone(), kit);
@@ -273,6 +276,26 @@ fn gauge(kit: Kit, plan: &Plan) -> Result<Kit, Failure> {
         });
     }
     Ok(Kit { gauges, ..kit })
+}
+
+/// Whoever holds it writes the run's journal and undoes what the run has in place.
+fn hold(desk: &Desk, folder: &RunFolder) -> Result<Writing, Failure> {
+    let writer = Writer {
+        rescuer: None,
+        person: desk.settings.person.clone(),
+        pid: std::process::id(),
+        since: Clock::wall(),
+    };
+    match Writing::take(folder.path(), &writer)? {
+        WantedWriting::Taken(writing) => Ok(writing),
+        WantedWriting::Held(_) => {
+            let message = format!("somebody else writes in {}", folder.path().display());
+            Err(Failure::Problem(Problem::new(
+                ProblemKind::Conflict,
+                message,
+            )))
+        }
+    }
 }
 
 fn open_journal(

@@ -68,6 +68,16 @@ impl RunFolder {
         self.path.join("journal.jsonl")
     }
 
+    /// Where its guardian writes what it does.
+    pub fn guardian_log(&self) -> PathBuf {
+        self.path.join("guardian.log")
+    }
+
+    /// Where somebody leaves the wish that it should end.
+    pub fn abort_request(&self) -> PathBuf {
+        self.path.join("abort.json")
+    }
+
     /// Where its plan is.
     pub fn plan(&self) -> PathBuf {
         self.path.join("plan.json")

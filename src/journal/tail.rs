@@ -86,9 +86,11 @@ fn kind(line: &[u8]) -> Option<LastLine> {
         return Some(LastLine::EndOrSeal);
     }
     let (record, _) = serde_json::from_slice::<ReadLine>(line).ok()?.split();
-    Some(match record.event {
-        Event::Settled { .. } => LastLine::EndOrSeal,
-        _ => LastLine::Other,
+    let ends = matches!(record.event, Event::Settled { .. });
+    Some(if ends {
+        LastLine::EndOrSeal
+    } else {
+        LastLine::Other
     })
 }
 
@@ -99,15 +101,15 @@ fn kind(line: &[u8]) -> Option<LastLine> {
 pub fn last_word(path: &Path) -> Result<LastWord, Problem> {
     let mut file = disk::open_file(path)?;
     let text = last_bytes(&mut file).map_err(|why| disk::cannot("read", path, &why))?;
-    let ends = text.split(|byte| *byte == b'\n').rev().filter_map(|line| {
+    let mut backwards = text.split(|byte| *byte == b'\n').rev().filter_map(|line| {
         let (record, _) = serde_json::from_slice::<ReadLine>(line).ok()?.split();
         Some(record.event)
     });
     // What others wrote behind the end, such as a takeover that did not come to one, opens it again.
-    Ok(match ends.take(1).next() {
-        Some(Event::Settled { outcome, .. }) => LastWord::Ended(outcome),
-        _ => LastWord::Open,
-    })
+    if let Some(Event::Settled { outcome, .. }) = backwards.next() {
+        return Ok(LastWord::Ended(outcome));
+    }
+    Ok(LastWord::Open)
 }
 
 fn last_bytes(file: &mut File) -> io::Result<Vec<u8>> {

@@ -248,9 +248,7 @@ impl Event {
             Self::InjectFailed { .. }
             | Self::Confirmed { .. }
             | Self::GoneChecked { .. }
-            | Self::TakenOver(_) => {
-                Durability::SyncBegun
-            }
+            | Self::TakenOver(_) => Durability::SyncBegun,
             Self::PhaseEntered { phase, .. } => match phase {
                 Phase::Undoing => Durability::SyncBegun,
                 Phase::Injecting | Phase::Settled | Phase::Stuck => Durability::Synced,

@@ -2,6 +2,8 @@
 //!
 //! The one home of wall-clock reads.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
@@ -12,6 +14,8 @@ use crate::model::units::Span;
 pub struct Clock {
     origin: Instant,
     started: Timestamp,
+    /// Milliseconds that were over before `origin`.
+    before_ms: u64,
 }
 
 impl Clock {
@@ -25,6 +29,36 @@ impl Clock {
         Self {
             origin: Instant::now(),
             started,
+            before_ms: 0,
+        }
+    }
+
+    /// A clock that goes on with a record whose latest event stands at this time and millisecond. It
+    /// never goes back, whatever became of this machine's own clock.
+    pub fn going_on(latest: Timestamp, elapsed_ms: u64) -> Self {
+        let now = Self::wall();
+        let since = now.duration_since(latest).as_millis();
+        let since_ms = u64::try_from(since).unwrap_or(0);
+        Self::continued(now.max(latest), elapsed_ms.saturating_add(since_ms))
+    }
+
+    /// A clock that says that now is `now`, so many milliseconds after its start.
+    pub fn continued(now: Timestamp, elapsed_ms: u64) -> Self {
+        let past = SignedDuration::from_millis(i64::try_from(elapsed_ms).unwrap_or(i64::MAX));
+        Self {
+            origin: Instant::now(),
+            started: now.checked_sub(past).unwrap_or(Timestamp::MIN),
+            before_ms: elapsed_ms,
+        }
+    }
+
+    /// The same clock after the machine slept for so long: UTC went on, its milliseconds did not.
+    #[must_use]
+    pub fn after_sleep(self, ms: u64) -> Self {
+        let slept = SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
+        Self {
+            started: self.started.checked_add(slept).unwrap_or(Timestamp::MAX),
+            ..self
         }
     }
 
@@ -37,14 +71,30 @@ impl Clock {
         Timestamp::now()
     }
 
-    /// Milliseconds since the start.
-    pub fn elapsed_ms(&self) -> u64 {
-        Span::of(self.origin.elapsed()).as_millis()
+    /// How long this machine has slept since it was started. Only Linux tells; elsewhere always 0.
+    pub fn asleep() -> Duration {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::time::{ClockId, clock_gettime};
+            let read = |clock| Duration::try_from(clock_gettime(clock)).unwrap_or_default();
+            // In this order: what passes between the two is no sleep.
+            let with_sleep = read(ClockId::Boottime);
+            with_sleep.saturating_sub(read(ClockId::Monotonic))
+        }
+        #[cfg(not(target_os = "linux"))]
+        Duration::ZERO
     }
 
-    /// Milliseconds from the start to this moment; 0 for one before it.
+    /// Milliseconds since the start.
+    pub fn elapsed_ms(&self) -> u64 {
+        let since = Span::of(self.origin.elapsed()).as_millis();
+        self.before_ms.saturating_add(since)
+    }
+
+    /// Milliseconds from the start to this moment; that of its origin for one before it.
     pub fn ms_at(&self, moment: Instant) -> u64 {
-        Span::of(moment.saturating_duration_since(self.origin)).as_millis()
+        let since = Span::of(moment.saturating_duration_since(self.origin)).as_millis();
+        self.before_ms.saturating_add(since)
     }
 
     /// UTC of so many milliseconds after the start.

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::engine::{Engine, Wish};
 use super::input::{Input, ReadingTimes};
+use super::undoing::Undoing;
 use super::watch::{Judged, Times};
 use crate::model::decision::Cause;
 use crate::model::event::Event;
@@ -18,6 +19,7 @@ use crate::model::problem::{Problem, ProblemKind};
 use crate::model::remark::Pause;
 use crate::model::request::Proof;
 use crate::model::sample::Reading;
+use crate::model::takeover::GuardianNews;
 
 impl Engine {
     /// Takes inputs until the time has come or there is a reason to end.
@@ -54,33 +56,6 @@ impl Engine {
             self.wait_for_input(deadline).await;
         }
         self.seen.take()
-    }
-
-    /// Takes inputs until the time has come, whatever happens.
-    pub(super) async fn wait_out(&mut self, pause: Duration) {
-        let deadline = Instant::now() + pause;
-        while let Ok(Some(input)) = tokio::time::timeout_at(deadline, self.inputs.recv()).await {
-            self.absorb(input);
-        }
-        tokio::time::sleep_until(deadline).await;
-    }
-
-    /// Spawns work on the world and waits for its end, taking inputs meanwhile. Never cut short: a
-    /// half-done undo is the one thing that must not happen.
-    pub(super) async fn finish<T, F>(&mut self, work: F) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        F: Future<Output = T> + Send + 'static,
-    {
-        let mut task: JoinHandle<T> = tokio::spawn(work);
-        let joined = loop {
-            tokio::select! {
-                biased;
-                joined = &mut task => break joined,
-                Some(input) = self.inputs.recv() => self.absorb(input),
-            }
-        };
-        joined.map_err(|why| self.panicked(&why))
     }
 
     /// Spawns a question to the world and waits for its answer, taking inputs meanwhile. Once there is
@@ -164,9 +139,25 @@ impl Engine {
             }),
             Input::Lock(LockNews::Warned { message }) => self.record(Event::Warned { message }),
             Input::Lock(LockNews::Lost { why }) => self.end(Cause::LockLost { why }),
+            Input::Guardian(GuardianNews::Replaced { pid, why }) => {
+                self.record(Event::Warned {
+                    message: format!("{why}; another guardian took its place"),
+                });
+                self.record(Event::GuardianStarted { pid });
+            }
+            Input::Guardian(GuardianNews::Lost { why }) => self.end(Cause::GuardianLost { why }),
+            Input::Beat => self.beat(),
+            Input::Slept { ms } => self.slept(ms),
             Input::Note { text, by } => self.record(Event::Noted { text, by: Some(by) }),
             Input::Mark { label, by } => self.record(Event::Marked { label, by }),
         }
+    }
+
+    /// What was measured across a sleep is neither the hold nor the recovery that was planned.
+    fn slept(&mut self, ms: u64) {
+        self.recorder.slept(ms);
+        self.record(Event::Slept { ms });
+        self.end(Cause::Slept { ms });
     }
 
     /// Takes a wish about the pause before the next step, if one comes.
@@ -249,5 +240,66 @@ impl Engine {
             step.injecting_at_ms.is_some_and(|from| from <= at_ms)
                 && step.gone_at_ms.is_none_or(|to| at_ms <= to)
         })
+    }
+}
+
+impl Undoing for Engine {
+    /// Takes inputs until the time has come, whatever happens.
+    async fn wait_out(&mut self, pause: Duration) {
+        let deadline = Instant::now() + pause;
+        while let Ok(Some(input)) = tokio::time::timeout_at(deadline, self.inputs.recv()).await {
+            self.absorb(input);
+        }
+        tokio::time::sleep_until(deadline).await;
+    }
+
+    /// Spawns work on the world and waits for its end, taking inputs meanwhile. Never cut short: a
+    /// half-done undo is the one thing that must not happen.
+    async fn finish<T, F>(&mut self, work: F) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let mut task: JoinHandle<T> = tokio::spawn(work);
+        let joined = loop {
+            tokio::select! {
+                biased;
+                joined = &mut task => break joined,
+                Some(input) = self.inputs.recv() => self.absorb(input),
+            }
+        };
+        joined.map_err(|why| self.panicked(&why))
+    }
+
+    fn undo_within(&self) -> Duration {
+        self.runner.kit.timing.undo_within
+    }
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    fn enter(&mut self, trigger: Trigger) {
+        self.enter(trigger);
+    }
+
+    fn record(&mut self, event: Event) {
+        self.record(event);
+    }
+
+    fn end(&mut self, cause: Cause) {
+        self.end(cause);
+    }
+
+    fn restarted(&mut self) {
+        let explained = matches!(
+            self.ending,
+            None | Some(Cause::Breach { .. } | Cause::Blind { .. } | Cause::FaultLost { .. })
+        );
+        if explained {
+            self.explain(Cause::Restarted {
+                why: "it was another instance by the time of the undo".to_owned(),
+            });
+        }
     }
 }

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::clock::Clock;
 use super::gauges::{self, Gauge};
+use super::guard::{Guard, Unguarded};
 use super::input::Input;
 use super::recorder::{Recorder, Sink};
 use super::watch::{Health, Watch};
@@ -85,6 +86,7 @@ pub struct Runner {
     requester: Person,
     brief: Brief,
     warnings: Vec<String>,
+    pub(super) guard: Box<dyn Guard>,
     pub(super) kit: Kit,
 }
 
@@ -105,6 +107,8 @@ pub(super) struct Engine {
     pub(super) baseline_trips: Vec<String>,
     /// The latest look at the fault, for the observing loop.
     pub(super) seen: Option<Result<Proof, Problem>>,
+    /// When the hold of the step that is observed is over.
+    pub(super) hold_ends: Option<Instant>,
 }
 
 /// Whether somebody wants the run to end.
@@ -126,6 +130,7 @@ impl Runner {
             requester,
             brief,
             warnings: Vec::new(),
+            guard: Box::new(Unguarded),
             kit,
         }
     }
@@ -134,6 +139,12 @@ impl Runner {
     #[must_use]
     pub fn warned(self, warnings: Vec<String>) -> Self {
         Self { warnings, ..self }
+    }
+
+    /// The same run under the eyes of a guardian.
+    #[must_use]
+    pub fn guarded(self, guard: Box<dyn Guard>) -> Self {
+        Self { guard, ..self }
     }
 
     /// The run's id.
@@ -163,6 +174,7 @@ impl Runner {
             wish: Wish::GoOn,
             baseline_trips: Vec::new(),
             seen: None,
+            hold_ends: None,
         };
         engine.execute(own).await
     }
@@ -176,6 +188,9 @@ impl Engine {
             self.start_sources().await;
         }
         if self.ending.is_none() {
+            self.post_guardian().await;
+        }
+        if self.ending.is_none() {
             // In the first half of the baseline, so that a slow answer still belongs to it.
             let settle = self.runner.brief.baseline.as_duration() / 2;
             gauges = Some(gauges::watch_all(&self.runner.kit.gauges, settle, &own));
@@ -187,7 +202,7 @@ impl Engine {
         }
         self.stop_sources().await;
         drop(gauges);
-        self.settle()
+        self.settle().await
     }
 
     fn begin(&mut self) {
@@ -339,13 +354,14 @@ impl Engine {
         steps.iter().any(|step| step.injecting_at_ms.is_some())
     }
 
-    fn settle(mut self) -> Settlement {
+    async fn settle(mut self) -> Settlement {
         let cause = self.ending.clone().unwrap_or(Cause::StepsDone);
         let outcome = cause.outcome();
         self.record(Event::Settled {
             outcome,
             cause: cause.clone(),
         });
+        self.runner.guard.dismiss().await;
         Settlement {
             outcome,
             cause,
@@ -365,6 +381,7 @@ impl Engine {
                     trigger,
                     step: self.step,
                 });
+                self.tell_guardian();
             }
             Err(illegal) => self.end(Cause::Bug {
                 why: illegal.to_string(),

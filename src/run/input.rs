@@ -8,6 +8,7 @@ use crate::model::lock::LockNews;
 use crate::model::problem::Problem;
 use crate::model::request::Proof;
 use crate::model::sample::Reading;
+use crate::model::takeover::GuardianNews;
 
 /// Something from outside that the engine has to take in.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +48,15 @@ pub enum Input {
     Warning(&'static str),
     /// Something became of the lock that the run holds.
     Lock(LockNews),
+    /// Something became of the guardian.
+    Guardian(GuardianNews),
+    /// It is time to tell the guardian that the engine still takes inputs.
+    Beat,
+    /// The machine slept for so many milliseconds.
+    Slept {
+        /// Milliseconds.
+        ms: u64,
+    },
     /// A person writes something down.
     Note {
         /// The words.

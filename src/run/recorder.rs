@@ -27,10 +27,15 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn new(clock: Clock, sink: Box<dyn Sink>) -> Self {
+        Self::going_on(clock, sink, RunState::default())
+    }
+
+    /// The pen of whoever goes on with a record.
+    pub(super) fn going_on(clock: Clock, sink: Box<dyn Sink>, state: RunState) -> Self {
         Self {
             clock,
             sink,
-            state: RunState::default(),
+            state,
             failure: None,
         }
     }
@@ -66,6 +71,11 @@ impl Recorder {
     /// The first failure of the sink.
     pub(super) fn failure(&self) -> Option<&Problem> {
         self.failure.as_ref()
+    }
+
+    /// UTC went on while the run's own milliseconds stood still.
+    pub(super) fn slept(&mut self, ms: u64) {
+        self.clock = self.clock.after_sleep(ms);
     }
 
     pub(super) fn clock(&self) -> Clock {

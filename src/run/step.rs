@@ -8,30 +8,19 @@ use tokio::time::Instant;
 
 use super::engine::Engine;
 use super::input::Input;
-use crate::faults::{self, FaultDriver, Injection, Owner};
+use super::undoing::{Undoing as _, Work};
+use crate::faults::{self, FaultDriver, Owner};
 use crate::model::decision::Cause;
 use crate::model::event::Event;
 use crate::model::phase::{Phase, Trigger};
 use crate::model::problem::{Problem, ProblemKind};
-use crate::model::request::{Absence, Continuity, Proof, Purpose};
+use crate::model::request::{Continuity, Proof, Purpose};
 use crate::model::undo::Undo;
 
 /// Between two attempts to see a fault in.
 const CONFIRM_PAUSE: Duration = Duration::from_millis(250);
 /// How long an undo may still wait for a look at the fault that is under way.
 const LAST_LOOK: Duration = Duration::from_millis(20);
-/// The first and the longest pause between two attempts to undo.
-const UNDO_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
-
-/// What one step works with.
-struct Work {
-    step: usize,
-    driver: Arc<dyn FaultDriver>,
-    undo: Undo,
-    /// Until when a write whose answer was lost may still land.
-    late_until: Option<Instant>,
-}
-
 impl Engine {
     /// Runs one step to its proven end. A reason to end the run is left in `ending`.
     pub(super) async fn run_step(&mut self, step: usize, own: &mpsc::UnboundedSender<Input>) {
@@ -50,6 +39,7 @@ impl Engine {
             self.observe(&work, own).await;
         }
         self.undo(&work).await;
+        self.hold_ends = None;
     }
 
     /// Reads the world once more and puts the undo on disk: nothing is injected before that.
@@ -159,22 +149,6 @@ impl Engine {
         }
     }
 
-    fn exchanged(
-        &mut self,
-        step: usize,
-        purpose: Purpose,
-        injection: Injection,
-    ) -> Result<(), Problem> {
-        for exchange in injection.exchanges {
-            self.record(Event::Exchanged {
-                step,
-                purpose,
-                exchange: Box::new(exchange),
-            });
-        }
-        injection.result
-    }
-
     /// The trigger that leaves a phase with a fault in, for the reason that was found.
     fn way_out(&self) -> Trigger {
         match self.ending {
@@ -237,6 +211,7 @@ impl Engine {
             .as_duration();
         let timing = self.runner.kit.timing;
         let deadline = Instant::now() + hold;
+        self.hold_ends = Some(deadline);
         let mut heard = Instant::now();
         let mut lost = None;
         self.seen = None;
@@ -318,108 +293,6 @@ impl Engine {
         self.record(Event::Confirmed { step, proof });
         Some(cause)
     }
-
-    /// Undoes until the fault is seen gone, or the undo's own deadline passes. Nothing cuts it short.
-    async fn undo(&mut self, work: &Work) {
-        let deadline = Instant::now() + self.runner.kit.timing.undo_within;
-        let mut pause = UNDO_PAUSES.0;
-        let mut remaining = vec![work.undo.summary()];
-        for attempt in 1.. {
-            match self.undo_once(work).await {
-                Ok(absence)
-                    if absence.remaining.is_empty() && work.late_until.is_none_or(is_past) =>
-                {
-                    self.gone(work, absence);
-                    return;
-                }
-                Ok(absence) if absence.remaining.is_empty() => {
-                    // Seen gone, but a write whose answer was lost may still land: look again later.
-                    self.enter(Trigger::NotGone);
-                }
-                Ok(absence) => {
-                    remaining.clone_from(&absence.remaining);
-                    let problem = still_there(&absence);
-                    self.record(Event::GoneChecked {
-                        step: work.step,
-                        absence,
-                    });
-                    self.not_gone(work.step, attempt, problem);
-                }
-                Err(problem) => self.not_gone(work.step, attempt, problem),
-            }
-            if Instant::now() >= deadline {
-                self.end(Cause::UndoUnproven { remaining });
-                self.enter(Trigger::UndoDeadline);
-                return;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            self.wait_out(pause.min(left)).await;
-            pause = (pause * 2).min(UNDO_PAUSES.1);
-        }
-    }
-
-    fn gone(&mut self, work: &Work, absence: Absence) {
-        let restarted = absence.continuity == Continuity::Restarted;
-        self.record(Event::GoneChecked {
-            step: work.step,
-            absence,
-        });
-        self.enter(Trigger::Gone);
-        let explained = matches!(
-            self.ending,
-            None | Some(Cause::Breach { .. } | Cause::Blind { .. } | Cause::FaultLost { .. })
-        );
-        if restarted && explained {
-            self.explain(Cause::Restarted {
-                why: "it was another instance by the time of the undo".to_owned(),
-            });
-        }
-    }
-
-    fn not_gone(&mut self, step: usize, attempt: u32, problem: Problem) {
-        self.record(Event::UndoFailed {
-            step,
-            attempt,
-            problem,
-        });
-        if self.phase == Phase::Verifying {
-            self.enter(Trigger::NotGone);
-        }
-    }
-
-    /// One attempt: undo, then ask the world. A failed undo may have worked all the same, so the
-    /// world is asked in any case.
-    async fn undo_once(&mut self, work: &Work) -> Result<Absence, Problem> {
-        let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
-        let reverted = self
-            .finish(async move { driver.revert(&undo).await })
-            .await?;
-        let sent = self.exchanged(work.step, Purpose::Undo, reverted);
-        let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
-        self.enter(Trigger::UndoSent);
-        let absence = self
-            .finish(async move { driver.verify_gone(&undo).await })
-            .await
-            .and_then(|answer| answer)?;
-        match sent {
-            Err(problem) if !absence.remaining.is_empty() => Err(problem),
-            Ok(()) | Err(_) => Ok(absence),
-        }
-    }
-}
-
-fn is_past(moment: Instant) -> bool {
-    Instant::now() >= moment
-}
-
-fn still_there(absence: &Absence) -> Problem {
-    Problem::new(
-        ProblemKind::Unexpected,
-        format!(
-            "still in place after the undo: {}",
-            absence.remaining.join(", ")
-        ),
-    )
 }
 
 /// Looks at the fault again and again; reads only.

@@ -76,6 +76,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // A target like any other; it has clients because its hops call each other over HTTP.
     ("sandbox", &["clients", "model"]),
     ("session", &["faults", "journal", "model", "run", "view"]),
+    // It goes on with a run where its process stopped.
+    (
+        "guardian",
+        &["clients", "faults", "journal", "model", "run"],
+    ),
     // Types only. Their parsers are the model's and the view's, their defaults the sandbox's, and
     // what a shell offers for a value stands at the value.
     (
@@ -102,6 +107,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "error",
             "exit",
             "faults",
+            "guardian",
             "journal",
             "kubernetes::lease",
             "kubernetes::told_time",

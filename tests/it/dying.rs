@@ -123,6 +123,8 @@ async fn an_engine_that_dies_with_its_journal_and_its_view_leaves_nothing_in_pla
         clock,
         lock: None,
         alarm: None,
+        guardian: None,
+        person: person_at_desk(),
     };
     let runner = Runner::new(admitted, run, person_at_desk(), kit);
     let settled = session::execute(runner, drivers, timing, stage).await;

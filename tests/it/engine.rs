@@ -13,9 +13,9 @@ use chaos_gameday::model::sample::Reading;
 use chaos_gameday::model::slo::Reaction;
 use chaos_gameday::model::state::RunState;
 use chaos_gameday::model::undo::{SimulatedUndo, Undo};
-use chaos_gameday::run::{Input, Timing, rescue};
+use chaos_gameday::run::Input;
 
-use crate::support::engine::{Scene, ScriptedJournal, after, bad, good};
+use crate::support::engine::{Scene, ScriptedJournal, after, bad, good, rescued};
 
 fn deaf() -> Problem {
     Problem::new(ProblemKind::Unreachable, "nobody answers")
@@ -496,7 +496,7 @@ async fn what_a_dead_engine_left_in_place_is_undone_from_its_events() {
     world.first(2, Operation::Revert, Behaviour::Fails(deaf()));
     assert_eq!(world.driver().inject(&undo).await.result, Ok(()));
     assert_eq!(world.in_place(), ["slow stream"]);
-    let remaining = rescue(&state, &[world.driver()], Timing::default()).await;
+    let remaining = rescued(state, &[world.driver()]).await;
     assert_eq!(remaining, Vec::<String>::new());
     assert_eq!(world.in_place(), Vec::<String>::new());
 }

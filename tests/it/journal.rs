@@ -356,8 +356,8 @@ fn what_is_no_journal_gets_its_own_answer() {
             "its run died before its first word; nothing was injected",
         ),
         (
-            b"{\"journal\":\"chaos\",\"format\":2,\"new\":true}\n{\"x\":1}\n",
-            Flaw::NewerFormat(2),
+            b"{\"journal\":\"chaos\",\"format\":3,\"new\":true}\n{\"x\":1}\n",
+            Flaw::NewerFormat(3),
             "update chaos",
         ),
         (

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::delays::Delays;
-use crate::support::engine::{Scene, ScriptedJournal, bad, good};
+use crate::support::engine::{Scene, ScriptedJournal, bad, good, rescued};
 use chaos_gameday::faults::simulated::{Behaviour, Operation, SimulatedWorld};
 use chaos_gameday::model::decision::Cause;
 use chaos_gameday::model::event::Event;
@@ -12,7 +12,7 @@ use chaos_gameday::model::sample::Reading;
 use chaos_gameday::model::state::{RunState, StepRecord};
 use chaos_gameday::model::undo::{SimulatedUndo, Undo};
 use chaos_gameday::model::units::Span;
-use chaos_gameday::run::{Input, Timing, rescue};
+use chaos_gameday::run::Input;
 
 #[tokio::test(start_paused = true)]
 async fn a_hold_without_a_single_reading_is_not_held() {
@@ -149,7 +149,7 @@ async fn a_rescue_waits_for_writes_that_may_still_land() {
         Behaviour::LandsLate(Duration::from_secs(3)),
     );
     let _lost = driver.inject(&undo).await;
-    let unproven = rescue(&state, &[driver], Timing::default()).await;
+    let unproven = rescued(state, &[driver]).await;
     assert_eq!(unproven, Vec::<String>::new());
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(world.in_place(), Vec::<String>::new());
@@ -158,7 +158,7 @@ async fn a_rescue_waits_for_writes_that_may_still_land() {
 #[tokio::test(start_paused = true)]
 async fn a_rescue_names_what_it_has_no_driver_for() {
     let (undo, state) = in_place("slow stream");
-    let unproven = rescue(&state, &[], Timing::default()).await;
+    let unproven = rescued(state, &[]).await;
     assert_eq!(unproven, [undo.summary()]);
 }
 

@@ -8,6 +8,7 @@ use chaos_gameday::faults::{Fault, FaultDriver, Owner};
 use chaos_gameday::metrics::simulated::SimulatedSeries;
 use chaos_gameday::metrics::{Metric, MetricSpecs, Sources};
 use chaos_gameday::model::approval::{ApprovalMode, Person, SealedApproval};
+use chaos_gameday::model::decision::Cause;
 use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::history::History;
 use chaos_gameday::model::ids::{Digest, RunId};
@@ -16,12 +17,14 @@ use chaos_gameday::model::problem::{Problem, ProblemKind};
 use chaos_gameday::model::sample::Reading;
 use chaos_gameday::model::slo::{Reaction, Slo};
 use chaos_gameday::model::state::RunState;
+use chaos_gameday::model::takeover::{Rescuer, Takeover};
+use chaos_gameday::model::undo::Undo;
 use chaos_gameday::model::units::Span;
 use chaos_gameday::plan::document::{Experiment, GaugedSlo, Step, Worlds};
 use chaos_gameday::plan::{DocumentSource, Plan, PlannedStep, StoredPlan};
 use chaos_gameday::policy::{self, Admission, AdmittedPlan};
 use chaos_gameday::run::{
-    Clock, Gauge, Input, Kit, Operator, Runner, Settlement, Sink, Timing, operator,
+    Clock, Gauge, Input, Kit, Operator, Rescue, Runner, Settlement, Sink, Timing, operator, rescue,
 };
 
 use super::delays::Through;
@@ -89,6 +92,34 @@ pub struct Ended {
     pub settlement: Settlement,
     pub records: Vec<Record>,
     pub world: SimulatedWorld,
+}
+
+/// Ends a run that stopped with this state, as another process would: what could not be proven gone.
+pub async fn rescued(state: RunState, drivers: &[Arc<dyn FaultDriver>]) -> Vec<String> {
+    let driver_of = |step: usize, undo: &Undo| {
+        let none = || Problem::new(ProblemKind::Unexpected, format!("no driver for {undo:?}"));
+        drivers.get(step).cloned().ok_or_else(none)
+    };
+    let settlement = rescue(Rescue {
+        sink: Box::new(ScriptedJournal::default()),
+        clock: Clock::continued(a_time(), state.elapsed_ms),
+        state,
+        drivers: &driver_of,
+        undo_within: Timing::default().undo_within,
+        takeover: Takeover {
+            by: Rescuer::Recover,
+            person: person_at_desk(),
+            why: "its process died".to_owned(),
+        },
+    });
+    if let Cause::UndoUnproven { remaining } = settlement.await.cause {
+        return remaining;
+    }
+    Vec::new()
+}
+
+fn a_time() -> jiff::Timestamp {
+    "2026-01-01T00:00:00Z".parse().expect("a time")
 }
 
 pub fn good() -> Reading {
@@ -159,7 +190,7 @@ impl Scene {
                 undo_within: Duration::from_secs(30),
                 ..Timing::default()
             },
-            clock: Clock::starting_at("2026-01-01T00:00:00Z".parse().expect("a time")),
+            clock: Clock::starting_at(a_time()),
         };
         let run: RunId = "r-20260101-000000-test".parse().expect("a run id");
         let runner = Runner::new(admitted, run, person_at_desk(), kit);

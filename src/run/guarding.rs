@@ -1,0 +1,70 @@
+//! What the engine tells its guardian, and when.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::engine::Engine;
+use crate::model::decision::Cause;
+use crate::model::event::Event;
+use crate::model::phase::Phase;
+use crate::model::takeover::Standing;
+use crate::model::units::Span;
+
+/// How long after the end of a hold its undo begins at the latest: a last look at the fault comes first.
+const UNDO_BEGINS_WITHIN: Duration = Duration::from_secs(60);
+
+impl Engine {
+    /// No fault goes in without somebody who takes it out if this process dies.
+    pub(super) async fn post_guardian(&mut self) {
+        match self.runner.guard.start().await {
+            Ok(None) => {}
+            Ok(Some(pid)) => self.record(Event::GuardianStarted { pid }),
+            Err(problem) => self.end(Cause::NotPrepared {
+                why: format!("no guardian could be posted: {}", problem.message),
+            }),
+        }
+    }
+
+    /// Tells the guardian where the run stands; that it is gone is told by whoever watches over it.
+    pub(super) fn beat(&mut self) {
+        let _ = self.runner.guard.tell(self.standing());
+    }
+
+    fn standing(&self) -> Standing {
+        match self.phase {
+            Phase::Preflight
+            | Phase::Baseline
+            | Phase::Between
+            | Phase::AwaitingGo
+            | Phase::Preparing
+            | Phase::Recovering
+            | Phase::Settled => Standing::Clear,
+            Phase::Injecting | Phase::Confirming | Phase::Observing => {
+                let left = match self.hold_ends {
+                    Some(ends) => ends.saturating_duration_since(Instant::now()),
+                    None => self.hold(),
+                };
+                let at_most_ms = Span::of(left + UNDO_BEGINS_WITHIN).as_millis();
+                Standing::In { at_most_ms }
+            }
+            Phase::Undoing | Phase::Verifying | Phase::Stuck => Standing::Undoing,
+        }
+    }
+
+    fn hold(&self) -> Duration {
+        let steps = &self.runner.plan.plan().experiment.steps;
+        let step = self.step.and_then(|step| steps.get(step));
+        step.map_or(Duration::ZERO, |step| step.hold.as_duration())
+    }
+
+    /// What is about to go in must be known to somebody else.
+    pub(super) fn tell_guardian(&mut self) {
+        let told = self.runner.guard.tell(self.standing());
+        if let (Err(problem), Phase::Injecting) = (told, self.phase) {
+            self.end(Cause::GuardianLost {
+                why: problem.message,
+            });
+        }
+    }
+}
