@@ -110,7 +110,7 @@ impl Journal {
         let mut journal = Self {
             medium,
             path: path.to_owned(),
-            length: tail.length,
+            length: tail.length + tail.unfinished.len() as u64,
             last: tail.last.clone(),
             sealing: match tail.last_line {
                 LastLine::EndOrSeal => Sealing::Ended,
@@ -119,12 +119,11 @@ impl Journal {
             health: Health::Good,
         };
         let cannot = |why: io::Error| disk::cannot("go on with the journal", path, &why);
-        journal.medium.cut(tail.length).map_err(cannot)?;
+        journal.medium.cut(journal.length).map_err(cannot)?;
         if !tail.unfinished.is_empty() {
-            let mut line = tail.unfinished.clone();
-            journal.last = Digest::of(&line);
-            line.push(b'\n');
-            journal.write(&line)?;
+            // What is there stays there: a record that was cut off and written again could be lost.
+            journal.last = Digest::of(&tail.unfinished);
+            journal.write(b"\n")?;
         }
         Ok(journal)
     }

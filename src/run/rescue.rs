@@ -132,6 +132,10 @@ impl Rescuing {
 
     fn settle(mut self) -> Settlement {
         if self.remaining.is_empty() {
+            // Seen gone by the engine, which had no time to move on.
+            if self.phase() == Phase::Verifying {
+                self.enter(Trigger::Gone);
+            }
             self.enter(Trigger::TakenOver);
         }
         let cause = self.cause();
