@@ -141,6 +141,13 @@ impl Runner {
         Self { warnings, ..self }
     }
 
+    /// The same run, whose process carries the practice environment at this address.
+    #[must_use]
+    pub fn on_own_sandbox(mut self, address: String) -> Self {
+        self.brief.own_sandbox = Some(address);
+        self
+    }
+
     /// The same run under the eyes of a guardian.
     #[must_use]
     pub fn guarded(self, guard: Box<dyn Guard>) -> Self {
