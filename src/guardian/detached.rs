@@ -93,6 +93,7 @@ fn watch() -> io::Result<()> {
         Verdict::TakeOver { why, process } => {
             say(&why);
             end_run(&charge, &fence, why, process);
+            tell_refused(&refused);
         }
     }
     say("leaves");
@@ -123,11 +124,7 @@ fn until_something_happens(ears: &mut Ears<'_>, refused: &[Refused]) -> Verdict 
                 }
             },
         };
-        for signal in refused {
-            if signal.came.swap(false, Ordering::Relaxed) {
-                say(&format!("refused {}: its run is not over", signal.name));
-            }
-        }
+        tell_refused(refused);
         let verdict = sign.map_or(Verdict::Watch, |sign| vigil.take(sign));
         if verdict != Verdict::Watch {
             return verdict;
@@ -191,6 +188,14 @@ fn leave_the_session() {
 struct Refused {
     name: &'static str,
     came: Arc<AtomicBool>,
+}
+
+fn tell_refused(refused: &[Refused]) {
+    for signal in refused {
+        if signal.came.swap(false, Ordering::Relaxed) {
+            say(&format!("refused {}: its run was not over", signal.name));
+        }
+    }
 }
 
 fn refuse_signals() -> io::Result<Vec<Refused>> {

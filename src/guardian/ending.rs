@@ -74,7 +74,7 @@ fn own_lock(charge: &Charge, fence: &Fence) -> Option<Writing> {
                 say(&format!("waits: {} has the run's lock", named(other)));
             }
             Ok(WantedWriting::Held(_)) => {}
-            Err(problem) if Instant::now() >= until => {
+            Err(problem) if Instant::now() >= until || !charge.folder.exists() => {
                 say(&format!("gives up: {}", problem.message));
                 return None;
             }
@@ -91,6 +91,7 @@ fn own_lock(charge: &Charge, fence: &Fence) -> Option<Writing> {
         if alone.is_zero() && fence.is_there() {
             say("the run has let go of its guardian, and does not end");
             end_process(fence);
+            alone = ALONE_FOR;
         }
     }
     None
@@ -151,7 +152,8 @@ fn finish(charge: &Charge, lock: &Writing, why: String) {
             },
             Err(problem) => say(&problem.message),
         }
-        if Instant::now() >= until {
+        // Nobody knows any more what to undo where the folder was removed.
+        if Instant::now() >= until || !charge.folder.exists() {
             say("gives up; `chaos recover` ends the run once its journal can be written");
             return;
         }

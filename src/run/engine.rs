@@ -250,7 +250,7 @@ impl Engine {
     async fn stop_sources(&mut self) {
         let sources = self.runner.kit.sources.clone();
         for source in sources.all() {
-            if let Some(summary) = source.stop().await {
+            if let Some(summary) = self.beating_while(source.stop()).await {
                 self.record(Event::TrafficStopped { summary });
             }
         }

@@ -3,6 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot ask has failed")]
 
 mod deaths;
+mod guardians;
+mod hangs;
+mod locks;
+mod outages;
+mod process;
 
 use std::time::Duration;
 
@@ -119,9 +124,11 @@ fn ending(place: &Place) -> (Outcome, Cause) {
 /// Who took the latest run over, and why, in order.
 fn takeovers(place: &Place) -> Vec<(Rescuer, String)> {
     let records = records(place).into_iter();
-    let taken = records.filter_map(|record| match record.event {
-        Event::TakenOver(takeover) => Some((takeover.by, takeover.why)),
-        _ => None,
+    let taken = records.filter_map(|record| {
+        let Event::TakenOver(takeover) = record.event else {
+            return None;
+        };
+        Some((takeover.by, takeover.why))
     });
     taken.collect()
 }
