@@ -7,5 +7,5 @@
 mod takeover;
 mod vigil;
 
-pub use takeover::{Audience, Leftover, TakingOver, take_over};
+pub use takeover::{Audience, GoingOn, Leftover, TakingOver, go_on, take_over};
 pub use vigil::{HUNG_AFTER, PERIOD, RunProcess, Sign, Verdict, Vigil};

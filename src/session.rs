@@ -182,10 +182,7 @@ impl Dead {
             state.seq = recorded.records.last().map_or(0, |record| record.seq);
             journal
         });
-        let clock = match state.latest {
-            Some(latest) => Clock::going_on(latest, state.elapsed_ms),
-            None => Clock::start(),
-        };
+        let clock = Clock::going_on(Clock::wall(), &state);
         let driver_of = |step: usize, undo: &Undo| {
             drivers.get(step).cloned().ok_or_else(|| {
                 let message = format!("there is no driver for {}", undo.summary());
