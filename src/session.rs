@@ -61,6 +61,10 @@ impl Sink for Session {
         self.views.record(record);
         written
     }
+
+    fn last(&self) -> Option<u64> {
+        self.journal.as_ref().ok().and_then(Journal::last_seq)
+    }
 }
 
 /// What a run needs besides its plan.

@@ -152,4 +152,8 @@ impl Sink for Told {
         (self.audience)(record, &self.state);
         written
     }
+
+    fn last(&self) -> Option<u64> {
+        self.journal.as_ref().ok().and_then(Journal::last_seq)
+    }
 }

@@ -155,7 +155,9 @@ async fn happen(sim: Arc<Sim>) {
             }
             Happening::AbortByHand => rescuer::abort(&sim),
             // Before there is a run there is nothing to recover.
-            Happening::RecoverByHand if sim.inner().lives.iter().any(|life| life.role == Role::Run) => {
+            Happening::RecoverByHand
+                if sim.inner().lives.iter().any(|life| life.role == Role::Run) =>
+            {
                 rescuer::recover(&sim, Vec::new());
             }
             Happening::RecoverByHand => {}

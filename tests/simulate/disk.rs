@@ -102,8 +102,9 @@ impl Inner {
             return;
         }
         let now = Instant::now();
-        let (over, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.under_way).into_iter().partition(|(due, _)| *due <= now);
+        let (over, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.under_way)
+            .into_iter()
+            .partition(|(due, _)| *due <= now);
         self.under_way = rest;
         for (_, length) in over {
             self.make_durable(length);

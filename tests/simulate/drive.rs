@@ -142,12 +142,7 @@ impl MetricSource for Metering {
         Box::pin(behind(&self.life, self.ask(metric)))
     }
 
-    fn rehearse<'a>(
-        &'a self,
-        _: &'a Slo,
-        _: &'a Metric,
-        _: Span,
-    ) -> BoxFuture<'a, Rehearsal> {
+    fn rehearse<'a>(&'a self, _: &'a Slo, _: &'a Metric, _: Span) -> BoxFuture<'a, Rehearsal> {
         unreachable!("no plan is made here")
     }
 

@@ -44,7 +44,10 @@ pub fn begin(sim: &Arc<Sim>) {
     let life = sim.begin(Role::Run, sim.schedule.run_dooms.clone());
     let sim = Arc::clone(sim);
     tokio::spawn(async move {
-        let process = tokio::spawn(Gate::new(&life, process(Arc::clone(&sim), Arc::clone(&life))));
+        let process = tokio::spawn(Gate::new(
+            &life,
+            process(Arc::clone(&sim), Arc::clone(&life)),
+        ));
         match process.await {
             Ok(Some(Some(settlement))) => sim.settled(&life, settlement),
             Ok(Some(None) | None) => {}
@@ -70,7 +73,11 @@ async fn process(sim: Arc<Sim>, life: Arc<Life>) -> Option<Settlement> {
         started: plans::beginning(),
     };
     let journal = Journal::begin(Handle::new(&sim, &life), Path::new(JOURNAL), &header).ok()?;
-    let drivers: Vec<_> = shape.parts.iter().map(|_| Driving::new(&sim, &life)).collect();
+    let drivers: Vec<_> = shape
+        .parts
+        .iter()
+        .map(|_| Driving::new(&sim, &life))
+        .collect();
     let known = Arc::new(Mutex::new(RunState::default()));
     let pen = |journal| Pen {
         sim: Arc::clone(&sim),
@@ -196,7 +203,8 @@ impl Sink for Pen {
         if self.life.is_dead() {
             return Ok(());
         }
-        self.sim.told(&self.life, record, Some(written.is_ok()));
+        let stands = written.is_ok() || self.last() == Some(record.seq);
+        self.sim.told(&self.life, record, Some(stands));
         self.known
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -205,5 +213,9 @@ impl Sink for Pen {
             self.sim.strike(&self.life, Place::Milestone);
         }
         written
+    }
+
+    fn last(&self) -> Option<u64> {
+        self.journal.as_ref().ok().and_then(Journal::last_seq)
     }
 }

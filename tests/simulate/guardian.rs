@@ -127,7 +127,10 @@ impl Guard for Post {
         if self.run.is_dead() {
             return Ok(());
         }
-        posting.pipe.send(Line::Standing(standing)).map_err(|_| none())
+        posting
+            .pipe
+            .send(Line::Standing(standing))
+            .map_err(|_| none())
     }
 
     fn dismiss(self: Box<Self>) -> BoxFuture<'static, ()> {
@@ -169,12 +172,7 @@ fn post(sim: &Arc<Sim>, run: &Arc<Life>) -> Posting {
 }
 
 /// Watches over its run, and ends it where that does not.
-async fn watch(
-    sim: Arc<Sim>,
-    life: Arc<Life>,
-    run: Arc<Life>,
-    mut lines: UnboundedReceiver<Line>,
-) {
+async fn watch(sim: Arc<Sim>, life: Arc<Life>, run: Arc<Life>, mut lines: UnboundedReceiver<Line>) {
     let mut vigil = Vigil::default();
     let (why, process) = loop {
         let sign = match tokio::time::timeout(PERIOD, lines.recv()).await {

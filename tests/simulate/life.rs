@@ -156,7 +156,11 @@ impl<F: Future> Future for Gate<F> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let condition = {
             let mut inner = self.life.inner();
-            if !inner.wakers.iter().any(|one| one.will_wake(context.waker())) {
+            if !inner
+                .wakers
+                .iter()
+                .any(|one| one.will_wake(context.waker()))
+            {
                 inner.wakers.push(context.waker().clone());
             }
             inner.condition

@@ -48,7 +48,9 @@ pub fn judge(sim: &Sim) -> Verdict {
     if !sim.world.in_place().is_empty() {
         sim.violate(format!("left in place: {:?}", sim.world.in_place()));
     }
-    let records = recorded.map(|recorded| recorded.records).unwrap_or_default();
+    let records = recorded
+        .map(|recorded| recorded.records)
+        .unwrap_or_default();
     let state = RunState::of(&records);
     let mut inner = sim.inner();
     Verdict {
@@ -86,7 +88,11 @@ fn ended(sim: &Sim, one: &Settled) {
 
 /// From an end that is not stuck on nothing of ours is in place.
 fn stays_clean(sim: &Sim, one: &Settled) {
-    let later = sim.world.history().into_iter().filter(|(at, _)| *at > one.at);
+    let later = sim
+        .world
+        .history()
+        .into_iter()
+        .filter(|(at, _)| *at > one.at);
     let now = std::iter::once((one.at, one.in_place.clone()));
     for (at, in_place) in now.chain(later) {
         if !in_place.is_empty() {
@@ -102,15 +108,27 @@ fn stays_clean(sim: &Sim, one: &Settled) {
 
 /// Who is stuck names all that is there, and what lands later.
 fn names_all(sim: &Sim, one: &Settled, remaining: &[String]) {
-    let again = sim.inner().settled.iter().map(|other| other.at).find(|at| *at > one.at);
+    let again = sim
+        .inner()
+        .settled
+        .iter()
+        .map(|other| other.at)
+        .find(|at| *at > one.at);
     let history = sim.world.history();
-    let later = history.iter().filter(|(at, _)| *at > one.at && again.is_none_or(|end| *at < end));
+    let later = history
+        .iter()
+        .filter(|(at, _)| *at > one.at && again.is_none_or(|end| *at < end));
     let mut there: Vec<String> = later.flat_map(|(_, labels)| labels.clone()).collect();
     there.extend(one.in_place.clone());
     for label in there {
         let fault = label.split(' ').next().unwrap_or_default();
-        if !remaining.iter().any(|named| *named == label || named == fault) {
-            sim.violate(format!("stuck with {remaining:?} although `{label}` is there too"));
+        if !remaining
+            .iter()
+            .any(|named| *named == label || named == fault)
+        {
+            sim.violate(format!(
+                "stuck with {remaining:?} although `{label}` is there too"
+            ));
         }
     }
 }
@@ -134,12 +152,23 @@ fn held_wrongly(sim: &Sim, one: &Settled) -> Option<String> {
         };
         last_gone_ms = gone_ms;
         let whole = |labels: &Vec<String>| {
-            labels.iter().filter(|label| label.split(' ').next() == Some(fault)).count() == *parts
+            labels
+                .iter()
+                .filter(|label| label.split(' ').next() == Some(fault))
+                .count()
+                == *parts
         };
         let over_ms = seen_ms + plans::HOLD.as_millis();
-        let at = |ms: u64| history.iter().rev().find(|(from, _)| sim.ms_of(*from) <= ms);
+        let at = |ms: u64| {
+            history
+                .iter()
+                .rev()
+                .find(|(from, _)| sim.ms_of(*from) <= ms)
+        };
         if !at(seen_ms).is_some_and(|(_, labels)| whole(labels)) {
-            return Some(format!("step {step} was not whole in place when it was seen"));
+            return Some(format!(
+                "step {step} was not whole in place when it was seen"
+            ));
         }
         let mut during = history.iter().filter(|(from, _)| {
             let from_ms = sim.ms_of(*from);
@@ -156,7 +185,10 @@ fn held_wrongly(sim: &Sim, one: &Settled) -> Option<String> {
     let end_ms = sim.ms_of(one.at);
     gates(sim).find_map(|slo| {
         let readings = sim.inner().readings.clone();
-        let last = readings.iter().rev().find(|seen| seen.slo == slo && seen.answered_ms <= end_ms);
+        let last = readings
+            .iter()
+            .rev()
+            .find(|seen| seen.slo == slo && seen.answered_ms <= end_ms);
         let well = last.is_some_and(|seen| is_good(&seen.reading) && seen.asked_ms >= last_gone_ms);
         (!well).then(|| format!("`{slo}` was not seen back"))
     })
@@ -178,7 +210,10 @@ fn is_good(reading: &Reading) -> bool {
 fn gates(sim: &Sim) -> impl Iterator<Item = String> {
     let slos = &sim.shape().plan.plan().experiment.slos;
     let gates = slos.iter().filter(|gauged| gauged.slo.is_gate());
-    gates.map(|gauged| gauged.slo.name.clone()).collect::<Vec<_>>().into_iter()
+    gates
+        .map(|gauged| gauged.slo.name.clone())
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// A gate that was bad, or dark, from one reading to another for clearly longer than its patience.
@@ -210,7 +245,10 @@ fn unwell(sim: &Sim, from_ms: u64, to_ms: u64) -> Option<String> {
 fn no_bad_reading(sim: &Sim, slo: &str) -> Option<String> {
     let inner = sim.inner();
     let bad = |reading: &Reading| reading.value().is_some() && !is_good(reading);
-    let found = inner.readings.iter().any(|seen| seen.slo == slo && bad(&seen.reading));
+    let found = inner
+        .readings
+        .iter()
+        .any(|seen| seen.slo == slo && bad(&seen.reading));
     (!found).then(|| format!("`{slo}` never read badly"))
 }
 
@@ -241,11 +279,21 @@ fn chain(sim: &Sim) {
 /// Each process moves by the table, from where it found the run.
 fn phases(sim: &Sim, told: &[Told]) {
     let lives: BTreeSet<u32> = told.iter().map(|one| one.life).collect();
-    let run = sim.inner().lives.iter().find(|life| life.role == Role::Run).map(|life| life.id);
+    let run = sim
+        .inner()
+        .lives
+        .iter()
+        .find(|life| life.role == Role::Run)
+        .map(|life| life.id);
     for life in lives {
         let mut phase = (Some(life) == run).then_some(Phase::Preflight);
         for one in told.iter().filter(|one| one.life == life) {
-            let Event::PhaseEntered { phase: next, trigger, .. } = &one.record.event else {
+            let Event::PhaseEntered {
+                phase: next,
+                trigger,
+                ..
+            } = &one.record.event
+            else {
                 continue;
             };
             if let Some(from) = phase
@@ -263,15 +311,25 @@ fn fold(sim: &Sim, recorded: &Recorded, told: &[Told], settled: &[Settled]) {
     if sim.inner().power_lost {
         return;
     }
-    let run = sim.inner().lives.iter().find(|life| life.role == Role::Run).map(|life| life.id);
+    let run = sim
+        .inner()
+        .lives
+        .iter()
+        .find(|life| life.role == Role::Run)
+        .map(|life| life.id);
     let written: Vec<&Record> = told
         .iter()
         .filter(|one| Some(one.life) == run && one.written == Some(true))
         .map(|one| &one.record)
         .collect();
     let stands = recorded.records.iter().take(written.len());
-    if let Some((stood, wrote)) = stands.zip(&written).find(|(stood, wrote)| *stood != **wrote) {
-        sim.violate(format!("the journal has {stood:?} where {wrote:?} was written"));
+    if let Some((stood, wrote)) = stands
+        .zip(&written)
+        .find(|(stood, wrote)| *stood != **wrote)
+    {
+        sim.violate(format!(
+            "the journal has {stood:?} where {wrote:?} was written"
+        ));
     }
     if recorded.records.len() < written.len() {
         sim.violate("the journal lost events that were written");
@@ -280,7 +338,8 @@ fn fold(sim: &Sim, recorded: &Recorded, told: &[Told], settled: &[Settled]) {
         return;
     };
     // Who could not write something knows more than the journal.
-    if last.settlement.evidence.is_some() || sim.disk.appends_failed() + sim.disk.syncs_failed() > 0 {
+    if last.settlement.evidence.is_some() || sim.disk.appends_failed() + sim.disk.syncs_failed() > 0
+    {
         return;
     }
     let folded = RunState::of(&recorded.records);
@@ -335,7 +394,10 @@ fn end_of(records: &[Record], state: &RunState) -> u64 {
         step.undo.is_some().hash(&mut hasher);
         step.injecting_at_ms.is_some().hash(&mut hasher);
         step.confirmed_at_ms.is_some().hash(&mut hasher);
-        step.proof.as_ref().map(|proof| (proof.injected, proof.planned)).hash(&mut hasher);
+        step.proof
+            .as_ref()
+            .map(|proof| (proof.injected, proof.planned))
+            .hash(&mut hasher);
         step.tripped.is_some().hash(&mut hasher);
         step.gone_at_ms.is_some().hash(&mut hasher);
         step.undo_failures.min(2).hash(&mut hasher);

@@ -99,7 +99,12 @@ fn slos(set: u64) -> Vec<GaugedSlo> {
     match set {
         0 => vec![one(Span::ZERO)],
         1 => vec![one(Span::from_millis(1_500))],
-        2 => vec![slo("errors", Span::from_secs(1), rollback, Reaction::Record)],
+        2 => vec![slo(
+            "errors",
+            Span::from_secs(1),
+            rollback,
+            Reaction::Record,
+        )],
         3 => vec![
             one(Span::from_secs(2)),
             slo("latency", Span::ZERO, Reaction::Record, Reaction::Record),

@@ -36,7 +36,6 @@ pub struct Told {
 /// A process said that the run has ended.
 #[derive(Debug, Clone)]
 pub struct Settled {
-    pub life: u32,
     pub role: Role,
     pub at: Instant,
     pub in_place: Vec<String>,
@@ -172,7 +171,9 @@ impl Sim {
     /// UTC.
     pub fn utc(&self) -> Timestamp {
         let since = SignedDuration::try_from(self.boot_time()).unwrap_or_default();
-        plans::beginning().checked_add(since).unwrap_or(Timestamp::MAX)
+        plans::beginning()
+            .checked_add(since)
+            .unwrap_or(Timestamp::MAX)
     }
 
     /// From now on the world does what it is told, and so does the disk.
@@ -197,7 +198,12 @@ impl Sim {
     }
 
     fn name_of(&self, id: u32) -> String {
-        let role = self.inner().lives.iter().find(|life| life.id == id).map(|life| life.role);
+        let role = self
+            .inner()
+            .lives
+            .iter()
+            .find(|life| life.id == id)
+            .map(|life| life.role);
         role.map_or_else(|| id.to_string(), |role| format!("{role:?} {id}"))
     }
 
@@ -343,7 +349,12 @@ impl Sim {
             self.violate(format!("{sent:?} by nobody"));
             return;
         };
-        let life = self.inner().lives.iter().find(|life| life.id == id).cloned();
+        let life = self
+            .inner()
+            .lives
+            .iter()
+            .find(|life| life.id == id)
+            .cloned();
         let life = life.expect("a process that was begun");
         self.expect_writer(&life, "writes to the world");
         if sent.direction == Direction::In && !self.is_armed(&sent.fault) {
@@ -367,7 +378,11 @@ impl Sim {
     pub fn told(&self, life: &Life, record: &Record, written: Option<bool>) {
         self.trace(|| {
             let mut line = String::new();
-            let lost = if written == Some(false) { "NOT WRITTEN " } else { "" };
+            let lost = if written == Some(false) {
+                "NOT WRITTEN "
+            } else {
+                ""
+            };
             let _ = write!(line, "{lost}{} {}", record.seq, words(&record.event));
             line
         });
@@ -389,7 +404,6 @@ impl Sim {
             )
         });
         self.inner().settled.push(Settled {
-            life: life.id,
             role: life.role,
             at: Instant::now(),
             in_place,
@@ -408,7 +422,9 @@ fn words(event: &Event) -> String {
         Event::RunStarted { .. } => "RunStarted".to_owned(),
         Event::Approved { .. } => "Approved".to_owned(),
         Event::UndoRecorded { step, .. } => format!("UndoRecorded step {step}"),
-        Event::Exchanged { purpose, exchange, .. } => {
+        Event::Exchanged {
+            purpose, exchange, ..
+        } => {
             format!("Exchanged {purpose:?} {:?}", exchange.status)
         }
         other => {

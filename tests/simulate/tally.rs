@@ -103,7 +103,9 @@ fn many(first: u64, count: Option<u64>, within: Option<Duration>) -> ExitCode {
         Some(seed) => Some(*seed),
         None => {
             let place = place - known.len() as u64;
-            count.is_none_or(|count| place < count).then_some(first + place)
+            count
+                .is_none_or(|count| place < count)
+                .then_some(first + place)
         }
     };
     std::thread::scope(|scope| {
@@ -138,7 +140,9 @@ fn run_twice(seed: u64) -> Verdict {
     if seed % 8 == 0 {
         let again = director::run(Schedule::of(seed), Tracing::Off);
         if again.journal != verdict.journal {
-            verdict.violations.push("the same seed leads to another journal".to_owned());
+            verdict
+                .violations
+                .push("the same seed leads to another journal".to_owned());
         }
     }
     verdict
@@ -184,11 +188,20 @@ impl Tally {
         for (word, count) in &self.outcomes {
             println!("  {count:>9}  {word}");
         }
-        let kinds: BTreeSet<&str> = self.reached.keys().filter_map(|word| word.split(' ').next()).collect();
+        let kinds: BTreeSet<&str> = self
+            .reached
+            .keys()
+            .filter_map(|word| word.split(' ').next())
+            .collect();
         for kind in kinds {
-            let words = self.reached.iter().filter(|(word, _)| word.split(' ').next() == Some(kind));
+            let words = self
+                .reached
+                .iter()
+                .filter(|(word, _)| word.split(' ').next() == Some(kind));
             let words: Vec<String> = words
-                .map(|(word, count)| format!("{} {count}", word.split(' ').nth(1).unwrap_or_default()))
+                .map(|(word, count)| {
+                    format!("{} {count}", word.split(' ').nth(1).unwrap_or_default())
+                })
                 .collect();
             println!("  {kind}: {}", words.join(", "));
         }

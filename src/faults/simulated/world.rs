@@ -323,7 +323,9 @@ impl State {
 
     fn labels(&self) -> Vec<String> {
         let parts = self.in_place.iter();
-        parts.map(|(fault, part)| self.label(fault, *part)).collect()
+        parts
+            .map(|(fault, part)| self.label(fault, *part))
+            .collect()
     }
 
     fn remember(&mut self, at: Instant) {
