@@ -29,7 +29,8 @@ use crate::model::state::RunState;
 use crate::model::takeover::{Rescuer, Takeover};
 use crate::model::undo::Undo;
 use crate::run::{
-    Clock, Guard, Input, Operator, Rescue, Runner, Settlement, Sink, Timing, operator, rescue,
+    Clock, Guard, Input, Operator, Rescue, Runner, Settlement, Sink, Timing, last_words, operator,
+    rescue,
 };
 use crate::view::View;
 
@@ -148,7 +149,7 @@ pub async fn execute(
                 journal,
                 views: views.clone(),
                 person: stage.person,
-                why: died.to_string(),
+                why: format!("its engine panicked: {}", last_words(died)),
             };
             dead.undo(&drivers, timing).await
         }

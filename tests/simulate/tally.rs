@@ -140,12 +140,24 @@ fn run_twice(seed: u64) -> Verdict {
     if seed % 8 == 0 {
         let again = director::run(Schedule::of(seed), Tracing::Off);
         if again.journal != verdict.journal {
-            verdict
-                .violations
-                .push("the same seed leads to another journal".to_owned());
+            let differs = first_difference(&verdict.journal, &again.journal);
+            let what = format!("the same seed leads to another journal: {differs}");
+            verdict.violations.push(what);
         }
     }
     verdict
+}
+
+fn first_difference(one: &[u8], other: &[u8]) -> String {
+    let (one, other) = (String::from_utf8_lossy(one), String::from_utf8_lossy(other));
+    let differ = one
+        .lines()
+        .zip(other.lines())
+        .find(|(left, right)| left != right);
+    match differ {
+        Some((left, right)) => format!("{left}\nand\n{right}"),
+        None => "one of them is longer".to_owned(),
+    }
 }
 
 impl Tally {
