@@ -3,6 +3,7 @@
 //! It knows no terminal and no file: events leave through a `Sink`, a person's wishes arrive as
 //! `Input`s, time comes from tokio's clock (which tests pause). Only an `AdmittedPlan` gets in.
 
+mod beside;
 mod clock;
 mod dispatcher;
 mod engine;
@@ -17,6 +18,7 @@ mod step;
 mod undoing;
 mod watch;
 
+pub use beside::{beside, last_words};
 pub use clock::Clock;
 pub use engine::{Kit, Runner, Settlement, Timing};
 pub use gauges::Gauge;

@@ -29,3 +29,4 @@ mod timing;
 mod traffic;
 mod truth;
 mod views;
+mod ways;
