@@ -86,7 +86,11 @@ pub async fn take_over(
         None => Clock::start(),
     };
     let clients = over.clients;
-    let driver_of = |_: usize, undo: &Undo| faults::driver_for_undo(undo, clients);
+    let own_sandbox = state.brief().and_then(|brief| brief.own_sandbox.clone());
+    let driver_of = |_: usize, undo: &Undo| match is_at(undo, own_sandbox.as_deref()) {
+        true => faults::driver_for_ended_world(undo, clients),
+        false => faults::driver_for_undo(undo, clients),
+    };
     let sink = Told {
         journal,
         state: state.clone(),
@@ -101,6 +105,15 @@ pub async fn take_over(
         takeover: over.takeover,
     });
     Ok(Some(settlement.await))
+}
+
+/// Whether a fault is in the sandbox that the run's own process carried: that process has let go of the
+/// run's lock.
+fn is_at(undo: &Undo, own_sandbox: Option<&str>) -> bool {
+    match undo {
+        Undo::LocalStack(undo) => Some(undo.endpoint.as_str()) == own_sandbox,
+        Undo::Simulated(_) => false,
+    }
 }
 
 /// The journal first, then whoever listens.
