@@ -29,8 +29,8 @@ use crate::model::state::RunState;
 use crate::model::takeover::{Rescuer, Takeover};
 use crate::model::undo::Undo;
 use crate::run::{
-    Clock, Guard, Input, Operator, Rescue, Runner, Settlement, Sink, Timing, last_words, operator,
-    rescue,
+    self, Clock, Guard, Input, Operator, Rescue, Runner, Settlement, Sink, Timing, last_words,
+    operator, rescue,
 };
 use crate::view::View;
 
@@ -102,6 +102,8 @@ pub struct Executed {
 pub enum Screen {
     /// All of it was taken.
     Read,
+    /// The view died, and its last words with it.
+    Died,
     /// A reader stopped reading; whoever writes more waits for ever.
     Stalled,
 }
@@ -127,7 +129,7 @@ pub async fn execute(
     listening.extend(stage.lock.map(|news| hand_on(&own, news)));
     // What is known so far, also for whoever has to undo when the engine died and the journal is gone.
     let board = Arc::new(Board::default());
-    let (views, shown) = showing::on_a_thread(stage.view, stage.clock, &board)?;
+    let (views, shown) = showing::on_a_thread(stage.view, stage.clock, &board, &own)?;
     let begin = |keyboard| Reading::begin(keyboard, &own, &views, &board, stage.clock);
     let reading = stage.keyboard.map(begin).transpose()?;
     let journal = stage.journal.path().to_owned();
@@ -139,7 +141,11 @@ pub async fn execute(
         Some(post) => runner.guarded(post(own.clone())),
         None => runner,
     };
-    listening.push(beating::beat(own.clone()));
+    listening.push(beside(
+        "the run's pulse",
+        &own,
+        beating::beat(own.clone(), Clock::asleep),
+    ));
     let run = tokio::spawn(runner.execute(session, own, inputs));
     let settlement = match run.await {
         Ok(settlement) => settlement,
@@ -159,7 +165,8 @@ pub async fn execute(
     drop(reading);
     // The thread ends by itself once the session is gone, unless nobody reads what it writes.
     let screen = match tokio::time::timeout(LAST_WORDS, shown).await {
-        Ok(_) => Screen::Read,
+        Ok(Ok(())) => Screen::Read,
+        Ok(Err(_)) => Screen::Died,
         Err(_) => Screen::Stalled,
     };
     for task in listening {
@@ -213,14 +220,26 @@ impl Dead {
 
 /// What becomes of the lock is one more thing that reaches the run from outside.
 fn hand_on(operator: &Operator, mut news: UnboundedReceiver<LockNews>) -> JoinHandle<()> {
-    let operator = operator.clone();
-    tokio::spawn(async move {
+    let told = operator.clone();
+    beside("the ear for the run lock", operator, async move {
         while let Some(heard) = news.recv().await {
-            if operator.send(Input::Lock(heard)).is_err() {
+            if told.send(Input::Lock(heard)).is_err() {
                 return;
             }
         }
+        // It is kept until it is given back, after the run.
+        let why = "whoever renews it is gone, so another run may begin".to_owned();
+        let _ = told.send(Input::Lock(LockNews::Lost { why }));
     })
+}
+
+/// A task beside the run, of whose death the run hears.
+fn beside(
+    what: &'static str,
+    operator: &Operator,
+    work: impl Future<Output = ()> + Send + 'static,
+) -> JoinHandle<()> {
+    tokio::spawn(run::beside(what, operator.clone(), work))
 }
 
 /// Waits for the first signal that would kill the process.
@@ -291,10 +310,10 @@ fn deaf(number: i32, why: &std::io::Error) -> Problem {
 
 fn listen(operator: &Operator, kind: SignalKind, input: Input) -> Result<JoinHandle<()>, Problem> {
     let mut arrivals = signal(kind).map_err(|why| deaf(kind.as_raw_value(), &why))?;
-    let operator = operator.clone();
-    Ok(tokio::spawn(async move {
+    let told = operator.clone();
+    Ok(beside("the ear for signals", operator, async move {
         while arrivals.recv().await.is_some() {
-            if operator.send(input.clone()).is_err() {
+            if told.send(input.clone()).is_err() {
                 return;
             }
         }

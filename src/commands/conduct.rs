@@ -33,7 +33,7 @@ use crate::policy::AdmittedPlan;
 use crate::run::{Clock, Gauge, Kit, Runner, Settlement, Timing};
 use crate::sandbox::Sandbox;
 use crate::session::{self, Alarm, Executed, Keyboard, Screen, Stage};
-use crate::view::{self, Shape};
+use crate::view::{self, Shape, closing};
 
 /// Less would call a platform stuck that is only busy.
 const SHORTEST_UNDO: Span = Span::from_secs(1);
@@ -167,6 +167,10 @@ async fn under_lease(
     let Executed { settlement, screen } = session::execute(runner, drivers, timing, stage).await?;
     match screen {
         Screen::Read => last_words(desk, &run, &settlement, conduct.args.output),
+        Screen::Died => {
+            closing::say(&desk.printer, &settlement.state);
+            last_words(desk, &run, &settlement, conduct.args.output);
+        }
         Screen::Stalled => {}
     }
     if let Some(sandbox) = conduct.sandbox {

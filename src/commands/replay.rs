@@ -106,7 +106,7 @@ pub(super) fn compare_with_original(desk: &Desk, conducted: &Conducted, form: Fo
 fn after(desk: &Desk, conducted: &Conducted) -> Result<Option<Report>, Failure> {
     match conducted.screen {
         Screen::Stalled => Ok(None),
-        Screen::Read => {
+        Screen::Read | Screen::Died => {
             let entry = desk.store()?.find_run(conducted.run.as_str())?;
             report::of(&entry).map(Some)
         }

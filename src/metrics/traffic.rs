@@ -98,6 +98,11 @@ impl Traffic {
                 let why = "no traffic has been sent yet".to_owned();
                 return Reading::NoData { why };
             }
+            // What it counted before says nothing about now: no request was refused since.
+            Life::Sending(sending) if sending.task.is_finished() => {
+                let why = "the traffic generator panicked, which is a bug in chaos".to_owned();
+                return Reading::SourceDown { why };
+            }
             Life::Sending(sending) => &sending.ledger,
             Life::Stopped(ledger) => ledger,
         };

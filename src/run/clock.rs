@@ -88,9 +88,7 @@ impl Clock {
         {
             use rustix::time::{ClockId, clock_gettime};
             let read = |clock| Duration::try_from(clock_gettime(clock)).unwrap_or_default();
-            // In this order: what passes between the two is no sleep.
-            let with_sleep = read(ClockId::Boottime);
-            with_sleep.saturating_sub(read(ClockId::Monotonic))
+            asleep_by(|| read(ClockId::Boottime), || read(ClockId::Monotonic))
         }
         #[cfg(not(target_os = "linux"))]
         Duration::ZERO
@@ -112,5 +110,42 @@ impl Clock {
     pub fn at(&self, elapsed_ms: u64) -> Timestamp {
         let past = SignedDuration::from_millis(i64::try_from(elapsed_ms).unwrap_or(i64::MAX));
         self.started.checked_add(past).unwrap_or(Timestamp::MAX)
+    }
+}
+
+/// Two clocks cannot be read at once. What passes between the two readings is no sleep, so they are
+/// read again if that was long: whoever is stopped in between would find a sleep the next time.
+#[cfg(target_os = "linux")]
+fn asleep_by(
+    mut with_sleep: impl FnMut() -> Duration,
+    mut without: impl FnMut() -> Duration,
+) -> Duration {
+    const AT_ONCE: Duration = Duration::from_millis(50);
+    const ATTEMPTS: u32 = 5;
+    let mut asleep = Duration::ZERO;
+    for _ in 0..ATTEMPTS {
+        let before = without();
+        let all = with_sleep();
+        let after = without();
+        asleep = all.saturating_sub(after);
+        if after.saturating_sub(before) < AT_ONCE {
+            break;
+        }
+    }
+    asleep
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_stopped_between_the_two_clocks_looks_again() {
+        // Seconds. An hour of sleep so far; ten seconds pass in the first look, none in the second.
+        let mut without = [100, 110, 110, 110].into_iter().map(Duration::from_secs);
+        let mut with_sleep = [3_700, 3_710].into_iter().map(Duration::from_secs);
+        let mut next = || without.next().expect("two looks are enough");
+        let asleep = asleep_by(|| with_sleep.next().expect("two looks"), &mut next);
+        assert_eq!(asleep, Duration::from_secs(3_600));
     }
 }

@@ -21,6 +21,7 @@ use crate::model::remark::Pause;
 use crate::model::request::Proof;
 use crate::model::sample::Reading;
 use crate::model::takeover::GuardianNews;
+use crate::model::units::Span;
 
 impl Engine {
     /// Takes inputs until the time has come or there is a reason to end.
@@ -148,6 +149,17 @@ impl Engine {
                 self.record(Event::GuardianStarted { pid });
             }
             Input::Guardian(GuardianNews::Lost { why }) => self.end(Cause::GuardianLost { why }),
+            Input::Died { what, why } => self.end(Cause::Bug {
+                why: format!("{what} panicked: {why}"),
+            }),
+            Input::StoodStill { ms } => {
+                let long = Span::from_millis(ms);
+                self.record(Event::Warned {
+                    message: format!(
+                        "this process stood still for {long}: nobody watched meanwhile"
+                    ),
+                });
+            }
             Input::Beat => self.beat(),
             Input::Slept { ms } => self.slept(ms),
             Input::Note { text, by } => self.record(Event::Noted { text, by: Some(by) }),

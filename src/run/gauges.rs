@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::beside::beside;
 use super::input::{Input, ReadingTimes};
 use crate::metrics::{Metric, MetricSource};
 use crate::model::sample::Reading;
@@ -43,7 +44,8 @@ pub(super) fn watch_all(
     let start = Instant::now();
     let all = gauges.iter().cloned().zip(offsets(gauges, settle));
     for (index, (gauge, offset)) in all.enumerate() {
-        tasks.spawn(watch(index, gauge, start + offset, inputs.clone()));
+        let watching = watch(index, gauge, start + offset, inputs.clone());
+        tasks.spawn(beside("a gauge", inputs.clone(), watching));
     }
     tasks
 }
@@ -146,9 +148,14 @@ fn ticks_between(from: Instant, to: Instant, every: Duration) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::future::BoxFuture;
+
     use super::*;
     use crate::metrics::simulated::SimulatedSeries;
+    use crate::model::problem::Problem;
+    use crate::model::rehearsal::Rehearsal;
     use crate::model::slo::Reaction;
+    use crate::model::traffic::TrafficSummary;
     use crate::model::units::Span;
 
     fn gauges(count: usize, every: Span, source: &Arc<dyn MetricSource>) -> Vec<Gauge> {
@@ -216,5 +223,42 @@ mod tests {
         }
         let due = |reading: usize| (reading % 20, reading as u128 * 50);
         assert_eq!(asked, (0..40).map(due).collect::<Vec<_>>());
+    }
+
+    /// Panics before it so much as begins to read.
+    struct Broken;
+
+    impl MetricSource for Broken {
+        fn start(&self) -> BoxFuture<'_, Result<(), Problem>> {
+            unreachable!("nobody starts it here")
+        }
+
+        fn read<'a>(&'a self, _: &'a Metric) -> BoxFuture<'a, Reading> {
+            panic!("scripted")
+        }
+
+        fn rehearse<'a>(&'a self, _: &'a Slo, _: &'a Metric, _: Span) -> BoxFuture<'a, Rehearsal> {
+            unreachable!("nothing is planned here")
+        }
+
+        fn stop(&self) -> BoxFuture<'_, Option<TrafficSummary>> {
+            unreachable!("nobody stops it here")
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_gauge_that_dies_is_told_to_the_run() {
+        let broken: Arc<dyn MetricSource> = Arc::new(Broken);
+        let (own, mut inputs) = mpsc::unbounded_channel();
+        let _reader = watch_all(
+            &gauges(1, Span::from_secs(1), &broken),
+            Duration::ZERO,
+            &own,
+        );
+        let died = Input::Died {
+            what: "a gauge",
+            why: "scripted".to_owned(),
+        };
+        assert_eq!(inputs.recv().await, Some(died));
     }
 }

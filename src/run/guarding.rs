@@ -96,6 +96,8 @@ impl Engine {
                     | Input::Warning(_)
                     | Input::Lock(_)
                     | Input::Guardian(_)
+                    | Input::Died { .. }
+                    | Input::StoodStill { .. }
                     | Input::Slept { .. }
                     | Input::Note { .. }
                     | Input::Mark { .. } => {}

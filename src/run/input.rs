@@ -50,6 +50,18 @@ pub enum Input {
     Lock(LockNews),
     /// Something became of the guardian.
     Guardian(GuardianNews),
+    /// Something that a run cannot do without panicked.
+    Died {
+        /// What: `the look at the fault`.
+        what: &'static str,
+        /// What it said.
+        why: String,
+    },
+    /// This process stood still for so many milliseconds while the machine went on.
+    StoodStill {
+        /// Milliseconds.
+        ms: u64,
+    },
     /// It is time to tell the guardian that the engine still takes inputs.
     Beat,
     /// The machine slept for so many milliseconds.

@@ -1,20 +1,22 @@
 //! What a task said that panicked.
 
+use std::any::Any;
+
 use tokio::task::JoinError;
+
+/// The words of a panic.
+pub fn said(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    said.unwrap_or("it did not say why").to_owned()
+}
 
 /// Its own words: the number of the task, which tokio tells too, means nothing to anybody and is
 /// another one each time.
 pub fn last_words(died: JoinError) -> String {
-    let Ok(said) = died.try_into_panic() else {
-        return "it was cut off".to_owned();
-    };
-    let said = match said.downcast::<String>() {
-        Ok(words) => return *words,
-        Err(said) => said,
-    };
-    match said.downcast::<&'static str>() {
-        Ok(words) => (*words).to_owned(),
-        Err(_) => "it did not say why".to_owned(),
+    match died.try_into_panic() {
+        Ok(panic) => said(&*panic),
+        Err(_) => "it was cut off".to_owned(),
     }
 }
 

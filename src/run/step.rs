@@ -6,7 +6,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::engine::Engine;
+use super::beside::beside;
+use super::engine::{Engine, Timing};
 use super::input::Input;
 use super::undoing::{Undoing as _, Work};
 use crate::faults::{self, FaultDriver, Owner};
@@ -16,6 +17,7 @@ use crate::model::phase::{Phase, Trigger};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::request::{Continuity, Proof, Purpose};
 use crate::model::undo::Undo;
+use crate::model::units::Span;
 
 /// Between two attempts to see a fault in.
 const CONFIRM_PAUSE: Duration = Duration::from_millis(250);
@@ -127,12 +129,14 @@ impl Engine {
     async fn inject(&mut self, work: &mut Work) {
         let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
         let injection = self.finish(async move { driver.inject(&undo).await }).await;
+        // A driver that panicked may have had a write under way.
+        let panicked = injection.is_err();
         let result = injection.and_then(|done| self.exchanged(work.step, Purpose::Inject, done));
         match result {
             Ok(()) if self.ending.is_none() => self.enter(Trigger::Injected),
             Ok(()) => self.enter(self.way_out()),
             Err(problem) => {
-                if problem.kind == ProblemKind::Unreachable {
+                if panicked || problem.kind == ProblemKind::Unreachable {
                     // Counted from the end: the driver asks the world before it writes.
                     let limit = faults::write_limit(&work.undo).as_duration();
                     work.late_until = Some(Instant::now() + limit);
@@ -161,9 +165,10 @@ impl Engine {
     /// run, the undo does not wait for a platform that is slow to answer. `None`: it was cut off.
     async fn look_unless_ended(&mut self, work: &Work) -> Option<Result<Proof, Problem>> {
         let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
+        let within = self.runner.kit.timing.unseen_for;
         // Only a reader may be cut off like this.
         let seen = self
-            .finish_unless_ended(async move { driver.confirm(&undo).await }, LAST_LOOK)
+            .finish_unless_ended(async move { look(&driver, &undo, within).await }, LAST_LOOK)
             .await?
             .and_then(|answer| answer);
         self.note_sight(work, &seen);
@@ -215,12 +220,13 @@ impl Engine {
         let mut heard = Instant::now();
         let mut lost = None;
         self.seen = None;
-        let lookout = tokio::spawn(look_repeatedly(
+        let looking = look_repeatedly(
             Arc::clone(&work.driver),
             work.undo.clone(),
-            timing.look_every,
+            timing,
             own.clone(),
-        ));
+        );
+        let lookout = tokio::spawn(beside("the look at the fault", own.clone(), looking));
         while self.ending.is_none() && Instant::now() < deadline {
             match self.wait_for_sight(deadline).await {
                 None => {}
@@ -299,16 +305,32 @@ impl Engine {
 async fn look_repeatedly(
     driver: Arc<dyn FaultDriver>,
     undo: Undo,
-    every: Duration,
+    timing: Timing,
     inputs: mpsc::UnboundedSender<Input>,
 ) {
     loop {
-        tokio::time::sleep(every).await;
-        let seen = driver.confirm(&undo).await;
+        tokio::time::sleep(timing.look_every).await;
+        let seen = look(&driver, &undo, timing.unseen_for).await;
         if inputs.send(Input::FaultSeen(seen)).is_err() {
             return;
         }
     }
+}
+
+/// One look, which never comes back later than that: a look that hangs sees nothing either.
+async fn look(
+    driver: &Arc<dyn FaultDriver>,
+    undo: &Undo,
+    within: Duration,
+) -> Result<Proof, Problem> {
+    let seen = tokio::time::timeout(within, driver.confirm(undo)).await;
+    seen.unwrap_or_else(|_| {
+        let message = format!(
+            "whether the fault is in was not answered within {}",
+            Span::of(within)
+        );
+        Err(Problem::new(ProblemKind::Unreachable, message))
+    })
 }
 
 fn cause_of_failed_injection(problem: &Problem, seen: Result<Proof, Problem>) -> Cause {

@@ -3,6 +3,7 @@
 
 use std::io::{PipeReader, PipeWriter, pipe};
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -24,6 +25,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// What follows an escape later than this is no part of it.
 const ESCAPE_ALONE: Duration = Duration::from_millis(50);
+
+const DEAD_KEYS: &str = "the reading of keys panicked, which is a bug in chaos: keys do nothing now, Ctrl-C ends the run";
 
 /// What `m` marks.
 const ALERT: &str = "alert fired";
@@ -73,7 +76,9 @@ impl Reading {
             clock,
         };
         let thread = std::thread::Builder::new().name("keys".to_owned());
-        let thread = thread.spawn(move || reader.read()).map_err(cannot)?;
+        let (told, board) = (operator.clone(), Arc::clone(board));
+        let thread = thread.spawn(move || or_say(move || reader.read(), &told, &board));
+        let thread = thread.map_err(cannot)?;
         Ok(Self {
             end: Some(end),
             thread: Some(thread),
@@ -88,6 +93,15 @@ impl Drop for Reading {
             // It waits for nothing but us. If it panicked, it has given the terminal back by that.
             let _ = thread.join();
         }
+    }
+}
+
+/// Without its keys a run still has its signals: it goes on, and says what works.
+fn or_say(read: impl FnOnce(), operator: &Operator, board: &Board) {
+    if catch_unwind(AssertUnwindSafe(read)).is_err() {
+        *board.panel() = Panel::default();
+        // A run that is over needs no word.
+        let _ = operator.send(Input::Warning(DEAD_KEYS));
     }
 }
 
@@ -201,5 +215,23 @@ fn input(wish: Wish, person: &Person, state: &RunState) -> Input {
             (Some(Phase::AwaitingGo), _) | (_, Pause::BeforeNextStep) => Input::Go,
             (_, Pause::No) => Input::Pause,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::operator;
+
+    #[test]
+    fn keys_that_nobody_reads_any_more_are_no_longer_offered_and_the_run_goes_on() {
+        let (own, mut inputs) = operator();
+        let board = Board::default();
+        *board.panel() = Panel::live();
+        or_say(|| panic!("scripted"), &own, &board);
+        assert_eq!(*board.panel(), Panel::default());
+        assert_eq!(inputs.try_recv(), Ok(Input::Warning(DEAD_KEYS)));
+        or_say(|| {}, &own, &board);
+        assert!(inputs.try_recv().is_err());
     }
 }

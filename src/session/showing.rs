@@ -4,6 +4,7 @@
 //! A reader that stops reading must not fill the memory either: beyond a limit events are passed over,
 //! and the view goes on from where the run is then. The journal has them all.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +15,7 @@ use tokio::sync::oneshot;
 use crate::model::event::Record;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::state::RunState;
-use crate::run::Clock;
+use crate::run::{Clock, Input, Operator, said};
 use crate::view::{Backlog, Panel, View};
 
 /// Between two redraws.
@@ -92,11 +93,14 @@ impl Showing {
     }
 }
 
-/// Starts the thread; what comes back second resolves when it has shown the last of it.
+/// Starts the thread; what comes back second resolves when it has shown the last of it, with an error
+/// where it died before. A person before a screen that stands still must not be left with a fault in:
+/// that it died is told to the run.
 pub(super) fn on_a_thread(
     view: Box<dyn View>,
     clock: Clock,
     board: &Arc<Board>,
+    operator: &Operator,
 ) -> Result<(Showing, oneshot::Receiver<()>), Problem> {
     let (messages, received) = channel();
     let (done, shown) = oneshot::channel();
@@ -105,6 +109,7 @@ pub(super) fn on_a_thread(
         board: Arc::clone(board),
         backlog: view.backlog(),
     };
+    let operator = operator.clone();
     let mut shower = Shower {
         view,
         clock,
@@ -114,9 +119,19 @@ pub(super) fn on_a_thread(
     std::thread::Builder::new()
         .name("view".to_owned())
         .spawn(move || {
-            shower.show(&received);
+            let shown = catch_unwind(AssertUnwindSafe(|| shower.show(&received)));
+            // The terminal is given back in any case; what broke the view may break that too.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(shower)));
+            let told = match shown {
+                Ok(()) => done.send(()).ok(),
+                Err(panic) => {
+                    let why = said(&*panic);
+                    let what = "the view";
+                    operator.send(Input::Died { what, why }).ok()
+                }
+            };
             // Whoever no longer waits for it has left already.
-            let _ = done.send(());
+            let _ = told;
         })
         .map_err(|why| {
             Problem::new(
@@ -192,6 +207,7 @@ mod tests {
 
     use super::*;
     use crate::model::event::Event;
+    use crate::run::operator;
 
     /// What a view was told, for whoever waits for its end.
     #[derive(Default)]
@@ -256,7 +272,8 @@ mod tests {
                 told: Arc::clone(&told),
             });
             let board = Arc::new(Board::default());
-            let (showing, ended) = on_a_thread(view, Clock::start(), &board).unwrap();
+            let (showing, ended) =
+                on_a_thread(view, Clock::start(), &board, &operator().0).unwrap();
             for seq in 1..=events {
                 showing.record(&warned(seq));
             }

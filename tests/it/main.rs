@@ -30,3 +30,4 @@ mod timing;
 mod traffic;
 mod truth;
 mod views;
+mod ways;

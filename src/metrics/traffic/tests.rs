@@ -7,7 +7,8 @@ use tokio::time::Instant;
 use super::ledger::Ledger;
 use super::template::Template;
 use super::window::{Fate, TrafficWindow};
-use crate::metrics::{Quantile, StatusClass, TrafficMetric, TrafficSpec};
+use super::{Life, Traffic};
+use crate::metrics::{Metric, Quantile, StatusClass, TrafficMetric, TrafficSpec};
 use crate::model::sample::Reading;
 use crate::model::traffic::TrafficSummary;
 use crate::model::units::Span;
@@ -382,4 +383,19 @@ fn a_request_that_cannot_be_sent_is_named() {
         let problem = Template::parse(&spec, "run").err();
         assert_eq!(problem.map(|it| it.message).as_deref(), Some(message));
     }
+}
+
+#[tokio::test]
+async fn a_generator_that_died_is_down_and_not_healthy() {
+    let traffic = Traffic::new(&spec(), "test");
+    traffic.begin().expect("traffic that can be sent");
+    if let Life::Sending(sending) = &*traffic.life() {
+        sending.task.abort();
+    }
+    while matches!(&*traffic.life(), Life::Sending(sending) if !sending.task.is_finished()) {
+        tokio::task::yield_now().await;
+    }
+    let failed = Metric::Traffic(TrafficMetric::Status(StatusClass::Exactly(502)));
+    let figure = traffic.figure(&failed);
+    assert!(matches!(figure, Reading::SourceDown { .. }), "{figure:?}");
 }

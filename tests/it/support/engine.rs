@@ -41,6 +41,8 @@ pub struct Scene {
     /// Between two readings.
     pub every: Span,
     pub steps: Vec<&'static str>,
+    /// How long each fault is held.
+    pub hold: Span,
     /// What stands between the engine and the world's driver.
     pub through: Through,
     pub journal: ScriptedJournal,
@@ -48,19 +50,22 @@ pub struct Scene {
     pub panics_in: Option<&'static str>,
 }
 
+/// Whether the disk is full when this event comes.
+type Fails = Arc<dyn Fn(&Event) -> bool + Send + Sync>;
+
 /// A sink that keeps everything and can fail from some event on.
 #[derive(Clone, Default)]
 pub struct ScriptedJournal {
     records: Arc<Mutex<Vec<Record>>>,
-    fails_at: Option<fn(&Event) -> bool>,
+    fails_at: Option<Fails>,
     /// Events that are written and cannot be synced.
     unsynced_at: Option<fn(&Event) -> bool>,
 }
 
 impl ScriptedJournal {
-    pub fn failing_at(fails_at: fn(&Event) -> bool) -> Self {
+    pub fn failing_at(fails_at: impl Fn(&Event) -> bool + Send + Sync + 'static) -> Self {
         Self {
-            fails_at: Some(fails_at),
+            fails_at: Some(Arc::new(fails_at)),
             ..Self::default()
         }
     }
@@ -82,7 +87,11 @@ impl ScriptedJournal {
 
 impl Sink for ScriptedJournal {
     fn record(&mut self, record: &Record) -> Result<(), Problem> {
-        if self.fails_at.is_some_and(|fails| fails(&record.event)) {
+        if self
+            .fails_at
+            .as_ref()
+            .is_some_and(|fails| fails(&record.event))
+        {
             return Err(Problem::new(
                 ProblemKind::Evidence,
                 "no space left on device",
@@ -158,6 +167,7 @@ impl Scene {
             blind_patience: Span::from_secs(3),
             reaction: Reaction::Rollback,
             steps: vec!["slow stream"],
+            hold: Span::from_secs(10),
             through: Box::new(|driver| driver),
             every: Span::from_secs(1),
             journal: ScriptedJournal::default(),
@@ -318,7 +328,7 @@ impl Scene {
             steps.push(Step {
                 name: (*name).to_owned(),
                 fault,
-                hold: Span::from_secs(10),
+                hold: self.hold,
             });
         }
         let text = "kind: Experiment\n".to_owned();

@@ -1,7 +1,7 @@
-//! A driver that panics on the first call of one operation and is honest otherwise.
+//! A driver that panics in one call of one operation and is honest otherwise.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chaos_gameday::faults::{Fault, FaultDriver, Injection, Owner, Prepared};
 use chaos_gameday::model::problem::Problem;
@@ -12,21 +12,33 @@ use futures_util::future::BoxFuture;
 pub struct Panicky {
     inner: Arc<dyn FaultDriver>,
     operation: &'static str,
-    done: AtomicBool,
+    /// How many calls go well before that one.
+    good: usize,
+    calls: AtomicUsize,
 }
 
 impl Panicky {
-    /// Panics once, in this operation, before it does anything.
+    /// Panics once, in the first call of this operation, before it does anything.
     pub fn driver(inner: Arc<dyn FaultDriver>, operation: &'static str) -> Arc<dyn FaultDriver> {
+        Self::after(0, inner, operation)
+    }
+
+    /// The same after so many calls that go well.
+    pub fn after(
+        good: usize,
+        inner: Arc<dyn FaultDriver>,
+        operation: &'static str,
+    ) -> Arc<dyn FaultDriver> {
         Arc::new(Self {
             inner,
             operation,
-            done: AtomicBool::new(false),
+            good,
+            calls: AtomicUsize::new(0),
         })
     }
 
     fn at(&self, operation: &str) {
-        if operation == self.operation && !self.done.swap(true, Ordering::SeqCst) {
+        if operation == self.operation && self.calls.fetch_add(1, Ordering::SeqCst) == self.good {
             panic!("{operation} panics, as scripted");
         }
     }
