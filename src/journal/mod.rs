@@ -19,6 +19,7 @@ mod tail;
 pub mod writer;
 mod writing;
 
+pub use crate::model::attendance::Writer;
 pub use finding::{Break, Flaw, JournalEnd, Recorded, Torn, Verification};
 pub use history::Remembered;
 pub use line::{FORMAT, Header, LONGEST_LINE};
@@ -30,4 +31,4 @@ pub use single_use::Use;
 pub use store::{Approvals, RunEntry, RunFolder, Store};
 pub use tail::{LastLine, LastWord, Tail, last_word};
 pub use writer::Journal;
-pub use writing::{Wanted as WantedWriting, Writer, Writing};
+pub use writing::{Wanted as WantedWriting, Writing};

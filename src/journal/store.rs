@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::disk::{self, Placed};
+use super::writing::Writing;
 use crate::model::approval::SealedApproval;
+use crate::model::attendance::Attendance;
 use crate::model::ids::{PlanId, RunId};
 use crate::model::problem::{Problem, ProblemKind};
 
@@ -39,6 +41,19 @@ pub struct RunEntry {
 }
 
 impl RunEntry {
+    /// Its folder.
+    pub fn folder(&self) -> RunFolder {
+        RunFolder::of(&self.journal)
+    }
+
+    /// Whether somebody is at work on it.
+    ///
+    /// # Errors
+    /// Its lock cannot be looked at.
+    pub fn attendance(&self) -> Result<Attendance, Problem> {
+        Writing::held_by(self.folder().path())
+    }
+
     /// The plan that it executed, as it was stored.
     ///
     /// # Errors
@@ -58,6 +73,13 @@ pub struct Approvals {
 }
 
 impl RunFolder {
+    /// The folder of the run with this journal.
+    pub fn of(journal: &Path) -> Self {
+        Self {
+            path: journal.parent().unwrap_or(Path::new("")).to_owned(),
+        }
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path

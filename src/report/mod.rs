@@ -7,6 +7,7 @@
 mod compare;
 mod content;
 mod differences;
+mod endings;
 mod gather;
 mod json;
 mod list;
@@ -20,8 +21,9 @@ use std::str::FromStr;
 
 pub use compare::{Change, Comparison, Figure, Measure, Row, Side};
 pub use content::{
-    Experiment, InPlace, Moment, MomentKind, Note, Recovery, RecoveryFate, Report, RunFacts, Sent,
-    SloFate, SloReport, StepFate, StepReport, StepTimes, StepTripped, TripMoment, Verdict,
+    Experiment, FormerEnd, Guardian, InPlace, Moment, MomentKind, Note, Recovery, RecoveryFate,
+    Report, RunFacts, Sent, SloFate, SloReport, StepFate, StepReport, StepTimes, StepTripped,
+    TakenOver, TripMoment, Verdict,
 };
 pub use list::RunRow;
 
