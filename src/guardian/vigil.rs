@@ -16,6 +16,9 @@ const SILENCES: u32 = 10;
 /// How long a run may hang with a fault in place.
 pub const HUNG_AFTER: Duration = Duration::from_secs(SILENCES as u64 * PERIOD.as_secs());
 
+/// How long a run that overslept the end of its fault has to notice that by itself.
+const TO_WAKE_UP: Duration = Duration::from_secs(5);
+
 /// What a guardian comes upon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
@@ -66,6 +69,8 @@ pub struct Vigil {
     silences: u32,
     /// Until when the fault that is in may stay there.
     out_by: Option<Duration>,
+    /// Since when that is known to be over.
+    late_since: Option<Duration>,
 }
 
 impl Default for Vigil {
@@ -74,6 +79,7 @@ impl Default for Vigil {
             standing: Standing::Clear,
             silences: 0,
             out_by: None,
+            late_since: None,
         }
     }
 }
@@ -97,6 +103,7 @@ impl Vigil {
         self.silences = 0;
         let Standing::In { at_most_ms } = standing else {
             self.out_by = None;
+            self.late_since = None;
             return Verdict::Watch;
         };
         let out_by = now.saturating_add(Duration::from_millis(at_most_ms));
@@ -105,6 +112,10 @@ impl Vigil {
         let out_by = self.out_by.map_or(out_by, |first| first.min(out_by));
         self.out_by = Some(out_by);
         if now <= out_by {
+            return Verdict::Watch;
+        }
+        let late_since = *self.late_since.get_or_insert(now);
+        if now.saturating_sub(late_since) < TO_WAKE_UP {
             return Verdict::Watch;
         }
         Verdict::TakeOver {
@@ -187,7 +198,9 @@ mod tests {
         let mut vigil = Vigil::default();
         assert_eq!(vigil.take(stands(within(30), 100)), Verdict::Watch);
         // It slept for an hour and still means to hold on for 25 s.
-        assert!(hangs(&vigil.take(stands(within(25), 3_700))));
+        assert_eq!(vigil.take(stands(within(25), 3_700)), Verdict::Watch);
+        assert_eq!(vigil.take(stands(within(24), 3_704)), Verdict::Watch);
+        assert!(hangs(&vigil.take(stands(within(20), 3_705))));
         let mut vigil = Vigil::default();
         vigil.take(stands(within(30), 100));
         vigil.take(stands(Standing::Undoing, 120));
