@@ -4,8 +4,12 @@
 //! One process at a time writes a run's journal and undoes what it has in place: whoever holds the run's
 //! own lock.
 
+mod ending;
+mod stopping;
 mod takeover;
 mod vigil;
 
-pub use takeover::{Audience, Leftover, TakingOver, take_over};
+pub use ending::{Attempt, Ending, World};
+pub use stopping::end_process;
+pub use takeover::{Audience, Leftover, TakingOver, take_over, take_over_seen};
 pub use vigil::{HUNG_AFTER, PERIOD, RunProcess, Sign, Verdict, Vigil};

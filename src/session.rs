@@ -7,7 +7,9 @@
 mod alarm;
 mod beating;
 mod keyboard;
+mod requests;
 mod showing;
+mod signals;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
 use crate::faults::FaultDriver;
-use crate::journal::Journal;
+use crate::journal::{Journal, RunFolder};
 use crate::model::approval::Person;
 use crate::model::event::Record;
 use crate::model::lock::LockNews;
@@ -38,6 +40,7 @@ use showing::{Board, Showing};
 
 pub use alarm::Alarm;
 pub use keyboard::Keyboard;
+pub use signals::Signals;
 
 /// How long the last words may wait for a reader that does not read.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -126,6 +129,7 @@ pub async fn execute(
     let begin = |keyboard| Reading::begin(keyboard, &own, &views, &board, stage.clock);
     let reading = stage.keyboard.map(begin).transpose()?;
     let journal = stage.journal.path().to_owned();
+    let request = RunFolder::of(&journal).abort_request();
     let session = Box::new(Session {
         journal: Ok(stage.journal),
         views: views.clone(),
@@ -135,6 +139,7 @@ pub async fn execute(
         None => runner,
     };
     listening.push(beating::beat(own.clone()));
+    listening.push(requests::await_request(request, own.clone()));
     let run = tokio::spawn(runner.execute(session, own, inputs));
     let settlement = match run.await {
         Ok(settlement) => settlement,

@@ -7,8 +7,9 @@ use std::time::Duration;
 use crate::clients::Clients;
 use crate::faults;
 use crate::journal::{self, Journal, JournalEnd, Recorded, Writing};
-use crate::model::event::Record;
+use crate::model::event::{Event, Record};
 use crate::model::problem::Problem;
+use crate::model::request::Absence;
 use crate::model::state::RunState;
 use crate::model::takeover::Takeover;
 use crate::model::undo::Undo;
@@ -74,33 +75,66 @@ pub async fn take_over(
     _lock: &Writing,
     over: TakingOver<'_>,
 ) -> Result<Option<Settlement>, Problem> {
-    let recorded = journal::read(over.journal)?;
-    let left = Leftover::of(&recorded);
+    let left = Leftover::read(over.journal)?;
     if left.is_settled() {
         return Ok(None);
     }
+    Ok(Some(go_on(left.state, over, &[]).await))
+}
+
+/// Ends the run also where it has ended, after what was seen of the faults of these steps went into its
+/// record: that they are there once more, or that their world is no more.
+///
+/// # Errors
+/// As `take_over`.
+pub async fn take_over_seen(
+    _lock: &Writing,
+    over: TakingOver<'_>,
+    seen: &[(usize, Absence)],
+) -> Result<Settlement, Problem> {
+    let left = Leftover::read(over.journal)?;
+    Ok(go_on(left.state, over, seen).await)
+}
+
+async fn go_on(mut state: RunState, over: TakingOver<'_>, seen: &[(usize, Absence)]) -> Settlement {
     let journal = Journal::resume(over.journal).map(|(journal, _)| journal);
-    let state = left.state;
     let clock = match state.latest {
         Some(latest) => Clock::going_on(latest, state.elapsed_ms),
         None => Clock::start(),
     };
-    let clients = over.clients;
-    let driver_of = |_: usize, undo: &Undo| faults::driver_for_undo(undo, clients);
-    let sink = Told {
+    let mut sink = Told {
         journal,
         state: state.clone(),
         audience: over.audience,
     };
-    let settlement = rescue(Rescue {
+    for (step, absence) in seen {
+        let elapsed_ms = clock.elapsed_ms();
+        let record = Record {
+            seq: state.seq + 1,
+            time: clock.at(elapsed_ms),
+            elapsed_ms,
+            event: Event::GoneChecked {
+                step: *step,
+                absence: absence.clone(),
+            },
+        };
+        state.apply(&record);
+        if sink.record(&record).is_err() {
+            // Its number goes to the next one that is written, whose failure the settlement carries.
+            state.seq -= 1;
+        }
+    }
+    let clients = over.clients;
+    let driver_of = |_: usize, undo: &Undo| faults::driver_for_undo(undo, clients);
+    rescue(Rescue {
         sink: Box::new(sink),
         state,
         clock,
         drivers: &driver_of,
         undo_within: over.undo_within,
         takeover: over.takeover,
-    });
-    Ok(Some(settlement.await))
+    })
+    .await
 }
 
 /// The journal first, then whoever listens.

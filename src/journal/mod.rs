@@ -4,8 +4,10 @@
 //! The journal is the truth about a run and is written before anybody is shown anything. Imports
 //! nothing but `model`; every path is handed in.
 
+mod abort_request;
 mod disk;
 mod finding;
+mod following;
 mod history;
 mod line;
 mod locks;
@@ -20,7 +22,9 @@ pub mod writer;
 mod writing;
 
 pub use crate::model::attendance::Writer;
+pub use abort_request::{AbortRequest, Asked};
 pub use finding::{Break, Flaw, JournalEnd, Recorded, Torn, Verification};
+pub use following::Following;
 pub use history::Remembered;
 pub use line::{FORMAT, Header, LONGEST_LINE};
 pub use locks::{Attempt, Held, Lock, Locks};

@@ -4,6 +4,7 @@
 //! overwritten. Whether an approval still counts is judged elsewhere.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -16,6 +17,9 @@ use crate::model::problem::{Problem, ProblemKind};
 
 /// How many candidates an ambiguous or unknown id is answered with.
 const MOST_CANDIDATES: usize = 10;
+
+/// No journal's first line is longer.
+const LONGEST_HEADER: u64 = 64 * 1024;
 
 /// The state folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +56,14 @@ impl RunEntry {
     /// Its lock cannot be looked at.
     pub fn attendance(&self) -> Result<Attendance, Problem> {
         Writing::held_by(self.folder().path())
+    }
+
+    /// Whether its journal has not even its first line whole, which is on disk before anything else
+    /// happens: nothing was injected.
+    pub fn never_began(&self) -> bool {
+        let missing = fs::symlink_metadata(&self.journal)
+            .is_err_and(|why| why.kind() == std::io::ErrorKind::NotFound);
+        missing || disk::open_file(&self.journal).is_ok_and(|file| !has_a_line(file))
     }
 
     /// The plan that it executed, as it was stored.
@@ -236,6 +248,12 @@ impl Store {
         Ok(ids.map(|id| self.run_entry(id)).collect())
     }
 
+    /// The run with exactly this id; `None`: it is not known here.
+    pub fn run(&self, id: &RunId) -> Option<RunEntry> {
+        let known = self.run_folder(id).path().is_dir();
+        known.then(|| self.run_entry(id.clone()))
+    }
+
     /// A run by its id, by the only possible start of it with or without `r-`, or `last`.
     ///
     /// # Errors
@@ -267,6 +285,12 @@ impl Store {
             id,
         }
     }
+}
+
+fn has_a_line(file: fs::File) -> bool {
+    let mut head = Vec::new();
+    let read = file.take(LONGEST_HEADER).read_to_end(&mut head);
+    read.is_err() || head.contains(&b'\n') || head.len() as u64 == LONGEST_HEADER
 }
 
 fn modified(path: &Path) -> SystemTime {

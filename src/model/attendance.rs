@@ -49,6 +49,14 @@ pub enum Attendance {
 }
 
 impl Attendance {
+    /// Not nobody.
+    pub fn is_somebody(&self) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::Unknown | Self::Writer(_) => true,
+        }
+    }
+
     /// What becomes of a run without an end, one sentence.
     pub fn sentence(&self) -> String {
         match self {

@@ -4,6 +4,7 @@
 //! Nothing here reads a file or a clock; imports nothing but `model`. To add a format: one file with
 //! `impl Format`, one variant of `ReportFormat`.
 
+mod cleaning;
 mod compare;
 mod content;
 mod differences;
@@ -19,6 +20,7 @@ mod wording;
 use std::fmt;
 use std::str::FromStr;
 
+pub use cleaning::{Cleaning, Deed, Leftover, RunEnd, Whose, in_place};
 pub use compare::{Change, Comparison, Figure, Measure, Row, Side};
 pub use content::{
     Experiment, FormerEnd, Guardian, InPlace, Moment, MomentKind, Note, Recovery, RecoveryFate,
