@@ -6,16 +6,15 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::{Desk, planning};
+use super::Desk;
 use crate::clients::Clients;
 use crate::error::Failure;
-use crate::guardian::{Attempt, Audience, Ending, World, end_process};
+use crate::guardian::{Attempt, Audience, Ending, end_process};
 use crate::journal::{AbortRequest, Following, RunEntry, Writer};
 use crate::model::attendance::Attendance;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::state::RunState;
 use crate::model::takeover::Rescuer;
-use crate::plan::StoredPlan;
 use crate::report::{Deed, RunEnd};
 use crate::run::{Clock, Settlement};
 use crate::session::Signals;
@@ -136,7 +135,6 @@ impl<'a> Attending<'a> {
                 since: Clock::wall(),
             },
             why,
-            world: world(run),
         }
     }
 
@@ -188,18 +186,6 @@ impl<'a> Attending<'a> {
             }
         }
     }
-}
-
-/// A sandbox that the run itself had started ended with it; a plan that cannot be read names none.
-pub(super) fn world(run: &RunEntry) -> World {
-    let plan = run
-        .plan_text()
-        .and_then(|text| StoredPlan::from_text(&text));
-    let url = plan.ok().and_then(|stored| {
-        let url = planning::own_sandbox_url(&stored)?;
-        Some(url.to_owned())
-    });
-    url.map_or(World::Stands, World::EndedWithIt)
 }
 
 /// Shows each record as one line.

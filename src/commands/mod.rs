@@ -10,6 +10,7 @@ mod bug;
 mod cleaning;
 mod completions;
 mod conduct;
+mod guarding;
 mod init;
 mod leftovers;
 mod locking;

@@ -17,8 +17,8 @@ use crate::model::units::Span;
 use crate::plan::document::Experiment;
 use crate::plan::{
     self, DocumentError, DocumentSource, Loaded, Plan, Resolution, Source, Spans, StoredPlan,
-    UsedVariable, VariableSource, Variables, load_experiment, parse_flag, read_source,
-    read_variable_file, rehearse, resolve, unusable_secrets,
+    UsedVariable, Variables, load_experiment, parse_flag, read_source, read_variable_file,
+    rehearse, resolve, unusable_secrets,
 };
 use crate::policy::{self, Attendance, Facts, Finding, Moment, OwnSandbox, Policy, Severity};
 use crate::run::Clock;
@@ -400,21 +400,7 @@ pub(super) fn variables(
 }
 
 /// Where the addresses of a sandbox of this process's own are said to come from.
-const SANDBOX_SOURCE: &str = "--sandbox";
-/// The variable that holds the base URL of its Chaos API.
-const SANDBOX_AWS: &str = "SANDBOX_AWS";
-
-/// Whether a plan was made for a sandbox of its process's own.
-pub(super) fn had_own_sandbox(stored: &StoredPlan) -> bool {
-    own_sandbox_url(stored).is_some()
-}
-
-/// Where the Chaos API of that sandbox was.
-pub(super) fn own_sandbox_url(stored: &StoredPlan) -> Option<&str> {
-    let variable = stored.plan.variables.get(SANDBOX_AWS)?;
-    let own = matches!(&variable.source, VariableSource::File(file) if file == SANDBOX_SOURCE);
-    own.then_some(variable.value.as_str())
-}
+pub(super) const SANDBOX_SOURCE: &str = "--sandbox";
 
 /// What a sandbox of this process's own fills in, as if it had been written to a file.
 pub(super) fn sandbox_variables(sandbox: Option<&Sandbox>) -> Variables {
@@ -423,7 +409,7 @@ pub(super) fn sandbox_variables(sandbox: Option<&Sandbox>) -> Variables {
     };
     let values = [
         ("SANDBOX_APP", sandbox.app_url()),
-        (SANDBOX_AWS, sandbox.aws_url()),
+        ("SANDBOX_AWS", sandbox.aws_url()),
     ];
     let values = values.map(|(name, url)| (name.to_owned(), url.to_owned()));
     Variables::default().with_file(SANDBOX_SOURCE, values.into_iter().collect())

@@ -10,7 +10,7 @@ use crate::error::{Failure, Way};
 use crate::exit::Exit;
 use crate::journal::{self, RunEntry};
 use crate::model::problem::{Problem, ProblemKind};
-use crate::plan::{StoredPlan, Variables, differences};
+use crate::plan::{StoredPlan, VariableSource, Variables, differences};
 use crate::report::{Comparison, Report};
 use crate::session::{self, Screen};
 use crate::view::{Player, Shape, plan as shown, view};
@@ -71,7 +71,11 @@ fn compare(desk: &Desk, before: &Report, conducted: &Conducted, form: Form) {
 
 /// A run on a sandbox of its own can only be repeated on another one.
 fn needs_a_sandbox(stored: &StoredPlan, args: &ReplayArgs) -> Result<(), Problem> {
-    let had_one = planning::had_own_sandbox(stored);
+    let of_its_own = planning::SANDBOX_SOURCE;
+    let mut used = stored.plan.variables.values();
+    let had_one = used.any(
+        |variable| matches!(&variable.source, VariableSource::File(file) if file == of_its_own),
+    );
     if !had_one || args.sandbox.sandbox || !args.variables.flags.is_empty() {
         return Ok(());
     }

@@ -1,12 +1,12 @@
 //! Runs without an end. None starts while there is one: what it left is undone first.
 
 use super::Desk;
-use super::attending::world;
-use crate::guardian::{Leftover, World};
+use crate::guardian::Leftover;
 use crate::journal::{LastWord, RunEntry, Store, last_word};
 use crate::model::attendance::Attendance;
 use crate::model::outcome::Outcome;
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::undo::Undo;
 use crate::report::in_place;
 
 /// Refuses while a run has no end and nobody that runs it, or something in place by its own record.
@@ -59,20 +59,20 @@ fn blocks(run: &RunEntry) -> Result<Option<Problem>, Problem> {
         return Ok(None);
     }
     let left = Leftover::read(&run.journal)?;
-    if left.is_settled() || (!rescued && ended_with_its_world(run, &left)) {
+    if left.is_settled() || (!rescued && ended_with_its_world(&left)) {
         return Ok(None);
     }
     Ok(Some(refusal(run, &attendance, &left)))
 }
 
 /// Whatever it had in place was in a sandbox of its own, which died with it.
-fn ended_with_its_world(run: &RunEntry, left: &Leftover) -> bool {
-    match world(run) {
-        World::Stands => false,
-        own @ World::EndedWithIt(_) => {
-            own.gone_with_it(&left.state).len() == left.state.in_place().count()
-        }
-    }
+fn ended_with_its_world(left: &Leftover) -> bool {
+    let brief = left.state.brief();
+    let Some(own) = brief.and_then(|brief| brief.own_sandbox.as_deref()) else {
+        return false;
+    };
+    let mut undos = left.state.in_place().map(|(_, step)| step.undo.as_ref());
+    undos.all(|undo| undo.and_then(Undo::endpoint) == Some(own))
 }
 
 fn refusal(run: &RunEntry, attendance: &Attendance, left: &Leftover) -> Problem {

@@ -1,175 +1,192 @@
-//! Ending one run that may have ended already, may never have begun, or on which somebody else is at
-//! work: what `chaos abort` and `chaos recover` do with each.
+//! What a guardian does once its run has died or hangs: end the process, take the run's own lock, keep
+//! others off what the run touches, and go on where it stopped.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::sleep;
 use std::time::Duration;
 
-use super::takeover::{Audience, Leftover, TakingOver, take_over, take_over_seen};
+use tokio::time::Instant;
+
+use super::charge::Charge;
+use super::fence::{Ended, Fence};
+use super::log::{self, say};
+use super::takeover::{TakingOver, take_over};
+use super::vigil::RunProcess;
 use crate::clients::Clients;
-use crate::journal::{RunEntry, WantedWriting, Writing};
-use crate::model::attendance::{Attendance, Writer};
-use crate::model::problem::Problem;
-use crate::model::request::{Absence, Continuity};
-use crate::model::state::RunState;
+use crate::journal::{Attempt, Lock, Locks, WantedWriting, Writer, Writing};
+use crate::model::holder::Holder;
+use crate::model::problem::{Problem, ProblemKind};
 use crate::model::takeover::{Rescuer, Takeover};
-use crate::model::undo::Undo;
-use crate::run::Settlement;
+use crate::run::{Clock, Settlement};
 
-/// What it takes to end a run in the place of its engine.
-pub struct Ending<'a> {
-    /// The run.
-    pub run: &'a RunEntry,
-    /// To reach the platforms with.
-    pub clients: &'a Clients,
-    /// How long an undo may take before it is stuck.
-    pub undo_within: Duration,
-    /// Who ends it.
-    pub by: Rescuer,
-    /// Whoever holds its lock meanwhile.
-    pub writer: Writer,
-    /// What was found; `None`: what the journal shows.
-    pub why: Option<String>,
-    /// What becomes of the run's world with its process.
-    pub world: World,
-}
+/// Between two attempts at the run's lock: its process lets go of it and of its guardian at once, but
+/// not in the same moment.
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// Whether a run's world outlives its process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum World {
-    /// It does.
-    Stands,
-    /// What stood at this base URL ended with it: a sandbox that the run itself had started.
-    EndedWithIt(String),
-}
+/// Attempts after which whoever has the lock is asked for less often, and is named in the log.
+const QUICK_ATTEMPTS: u32 = 50;
+const LONG_LOCK_PAUSE: Duration = Duration::from_millis(500);
 
-impl World {
-    /// The steps whose fault is no more, since what it was in is no more.
-    pub fn gone_with_it(&self, state: &RunState) -> Vec<usize> {
-        let Self::EndedWithIt(url) = self else {
-            return Vec::new();
-        };
-        let there = state.in_place().filter(|(_, step)| {
-            let endpoint = step.undo.as_ref().and_then(Undo::endpoint);
-            endpoint == Some(url)
-        });
-        there.map(|(step, _)| step).collect()
+/// How much longer than an undo a run may take that has let go of its guardian and lives: it undoes
+/// after a bug, and nobody hears whether it still does.
+const ALONE_FOR: Duration = Duration::from_secs(120);
+
+/// Between two attempts to read the journal, or to write what became of the run.
+const AGAIN_AFTER: Duration = Duration::from_secs(5);
+
+/// Ends the run. Returns when there is nothing left to do, or nothing more that can be done.
+pub(super) fn end_run(charge: &Charge, fence: &Fence, why: String, process: RunProcess) {
+    match process {
+        RunProcess::Gone => {}
+        RunProcess::Hangs => end_process(fence),
     }
+    let Some(lock) = own_lock(charge, fence) else {
+        return;
+    };
+    // Until the end of this: whoever starts meanwhile would meet the fault of a run that is no more.
+    let _others = locked_targets(charge);
+    finish(charge, &lock, why);
 }
 
-/// What came of it.
-#[derive(Debug)]
-pub enum Attempt {
-    /// It died before its first word, so nothing was injected.
-    NeverBegan,
-    /// It had ended, with nothing in place.
-    HadEnded(Box<RunState>),
-    /// Somebody is at work on it.
-    Held(Attendance),
-    /// It is ended now, or stuck.
-    Ended(Box<Settlement>),
+fn end_process(fence: &Fence) {
+    say(&match fence.kill() {
+        Ok(Ended::Now) => "killed the run's process, so that it writes nothing more".to_owned(),
+        Ok(Ended::Before) => "the run's process is no more".to_owned(),
+        Err(why) => format!("the run's process cannot be killed: {why}"),
+    });
 }
 
-impl Ending<'_> {
-    /// Takes out what was seen in place, at this base URL, of a run that is over; what it recorded itself
-    /// says how.
-    ///
-    /// # Errors
-    /// As `attempt`.
-    pub async fn undo_again(
-        self,
-        endpoint: &str,
-        seen: Vec<String>,
-        audience: Audience,
-    ) -> Result<Attempt, Problem> {
-        let folder = self.run.folder();
-        let lock = match Writing::take(folder.path(), &self.writer)? {
-            WantedWriting::Taken(lock) => lock,
-            WantedWriting::Held(_) => return Ok(Attempt::Held(self.run.attendance()?)),
+/// Waits for the run's own lock: whoever has it writes the journal and undoes. `None`: there is none to
+/// be had.
+fn own_lock(charge: &Charge, fence: &Fence) -> Option<Writing> {
+    let until = Instant::now() + charge.undo_within.as_duration();
+    let mut alone = ALONE_FOR.saturating_add(charge.undo_within.as_duration());
+    for attempt in 0_u32.. {
+        let writer = Writer {
+            rescuer: Some(Rescuer::Guardian),
+            person: charge.holder.person.clone(),
+            pid: std::process::id(),
+            since: Clock::wall(),
         };
-        let state = Leftover::read(&self.run.journal)?.state;
-        let steps = state.steps.iter().enumerate().filter(|(_, step)| {
-            let there = step.undo.as_ref().and_then(Undo::endpoint);
-            there == Some(endpoint)
-        });
-        let absence = Absence {
-            remaining: seen,
-            foreign_changes: Vec::new(),
-            continuity: Continuity::Unknown,
-        };
-        let seen: Vec<(usize, Absence)> = steps.map(|(step, _)| (step, absence.clone())).collect();
-        if seen.is_empty() {
-            return Ok(Attempt::HadEnded(Box::new(state)));
-        }
-        let over = self.taking_over("its fault was in place after its end".to_owned(), audience);
-        let settlement = take_over_seen(&lock, over, &seen).await?;
-        Ok(Attempt::Ended(Box::new(settlement)))
-    }
-
-    /// Ends it unless somebody else does. Idempotent.
-    ///
-    /// # Errors
-    /// The journal or the lock cannot be read.
-    pub async fn attempt(self, audience: Audience) -> Result<Attempt, Problem> {
-        if self.run.never_began() {
-            return Ok(Attempt::NeverBegan);
-        }
-        let folder = self.run.folder();
-        let lock = match Writing::take(folder.path(), &self.writer)? {
-            WantedWriting::Taken(lock) => lock,
-            WantedWriting::Held(None) => return Ok(Attempt::Held(Attendance::Unknown)),
-            WantedWriting::Held(Some(writer)) => {
-                return Ok(Attempt::Held(Attendance::Writer(writer)));
+        match Writing::take(&charge.folder, &writer) {
+            Ok(WantedWriting::Taken(lock)) => return Some(lock),
+            Ok(WantedWriting::Held(other)) if attempt == QUICK_ATTEMPTS => {
+                say(&format!("waits: {} has the run's lock", named(other)));
             }
-        };
-        // Only now: whoever had the lock may have ended it.
-        let left = Leftover::read(&self.run.journal)?;
-        if left.is_settled() {
-            return Ok(Attempt::HadEnded(Box::new(left.state)));
+            Ok(WantedWriting::Held(_)) => {}
+            Err(problem) if Instant::now() >= until || !charge.folder.exists() => {
+                say(&format!("gives up: {}", problem.message));
+                return None;
+            }
+            Err(problem) if attempt % QUICK_ATTEMPTS == 0 => say(&problem.message),
+            Err(_) => {}
         }
-        let gone = self.world.gone_with_it(&left.state).into_iter();
-        let gone: Vec<(usize, Absence)> = gone.map(|step| (step, gone_by_restart())).collect();
-        let why = self.why.clone();
-        let why = why.unwrap_or_else(|| found(&left.state).to_owned());
-        let over = self.taking_over(why, audience);
-        let settlement = match gone.as_slice() {
-            [] => take_over(&lock, over).await?,
-            gone => Some(take_over_seen(&lock, over, gone).await?),
+        let pause = match attempt {
+            0..QUICK_ATTEMPTS => LOCK_PAUSE,
+            QUICK_ATTEMPTS.. => LONG_LOCK_PAUSE,
         };
-        Ok(match settlement {
-            Some(settlement) => Attempt::Ended(Box::new(settlement)),
-            None => Attempt::HadEnded(Box::new(left.state)),
-        })
+        sleep(pause);
+        // Counted in pauses, which a sleep of the machine does not make longer.
+        alone = alone.saturating_sub(pause);
+        if alone.is_zero() && fence.is_there() {
+            say("the run has let go of its guardian, and does not end");
+            end_process(fence);
+            alone = ALONE_FOR;
+        }
     }
+    None
 }
 
-impl<'a> Ending<'a> {
-    fn taking_over(self, why: String, audience: Audience) -> TakingOver<'a> {
-        TakingOver {
-            journal: &self.run.journal,
-            clients: self.clients,
-            undo_within: self.undo_within,
-            takeover: Takeover {
-                by: self.by,
-                person: self.writer.person,
-                why,
+fn named(writer: Option<Writer>) -> String {
+    let Some(writer) = writer else {
+        return "somebody".to_owned();
+    };
+    let who = writer.rescuer.map_or("chaos run", Rescuer::word);
+    format!("{who} of {}, pid {},", writer.person, writer.pid)
+}
+
+/// The locks that the run had, as far as nobody else has them by now.
+fn locked_targets(charge: &Charge) -> Vec<Lock> {
+    let holder = Holder {
+        since: Clock::wall(),
+        pid: std::process::id(),
+        ..charge.holder.clone()
+    };
+    let locks = match Locks::open(charge.lock_folder.clone()) {
+        Ok(locks) => locks,
+        Err(problem) => {
+            say(&format!("goes on without locks: {}", problem.message));
+            return Vec::new();
+        }
+    };
+    let mut held = Vec::new();
+    for name in &charge.locks {
+        match locks.take(name, &holder) {
+            Ok(Attempt::Taken(lock)) => held.push(lock),
+            // What it undoes is only what its own run put in.
+            Ok(Attempt::Held(_)) => say(&format!("goes on beside another run on {name}")),
+            Err(problem) => say(&format!("goes on without a lock: {}", problem.message)),
+        }
+    }
+    held
+}
+
+/// Goes on with the run until its end stands in its journal, or the deadline of an undo has passed with
+/// the journal out of reach.
+fn finish(charge: &Charge, lock: &Writing, why: String) {
+    let takeover = Takeover {
+        by: Rescuer::Guardian,
+        person: charge.holder.person.clone(),
+        why,
+    };
+    let until = Instant::now() + charge.undo_within.as_duration();
+    loop {
+        match attempt(charge, lock, &takeover) {
+            Ok(None) => {
+                say("the run has ended, and nothing of it is in place");
+                return;
+            }
+            Ok(Some(settlement)) => match settlement.evidence {
+                None => return,
+                Some(problem) => say(&format!("the journal lacks it: {}", problem.message)),
             },
-            audience,
+            Err(problem) => say(&problem.message),
         }
+        // Nobody knows any more what to undo where the folder was removed.
+        if Instant::now() >= until || !charge.folder.exists() {
+            say("gives up; `chaos recover` ends the run once its journal can be written");
+            return;
+        }
+        sleep(AGAIN_AFTER.min(until.saturating_duration_since(Instant::now())));
     }
 }
 
-/// As after a restart: whatever answers there by now is another one.
-fn gone_by_restart() -> Absence {
-    Absence {
-        remaining: Vec::new(),
-        foreign_changes: Vec::new(),
-        continuity: Continuity::Restarted,
-    }
+/// Only now is there anything that takes memory: clients, and a runtime for them.
+fn attempt(
+    charge: &Charge,
+    lock: &Writing,
+    takeover: &Takeover,
+) -> Result<Option<Settlement>, Problem> {
+    let clients = Clients::new()?.with_kubeconfig(charge.kubeconfigs.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|why| unexpected(&format!("no asynchronous runtime here: {why}")))?;
+    let over = TakingOver {
+        journal: &charge.journal,
+        clients: &clients,
+        undo_within: charge.undo_within.as_duration(),
+        takeover: takeover.clone(),
+        audience: Box::new(log::tell),
+    };
+    let taken = catch_unwind(AssertUnwindSafe(|| runtime.block_on(take_over(lock, over))));
+    taken.unwrap_or_else(|_| {
+        Err(unexpected(
+            "a bug cut the takeover short; its words stand above",
+        ))
+    })
 }
 
-/// Why a run on which nobody is at work is ended.
-fn found(state: &RunState) -> &'static str {
-    match state.ends.is_empty() {
-        true => "its process died",
-        false => "it was stuck",
-    }
+fn unexpected(words: &str) -> Problem {
+    Problem::new(ProblemKind::Unexpected, words)
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal};
 
 use crate::journal::Writing;
 use crate::model::approval::Person;
@@ -24,19 +25,34 @@ pub fn end_process(folder: &Path, writer: &Writer, here: &Person) -> Result<(), 
     let Some(pid) = pid else {
         return Err(cannot(writer, "there is no such process"));
     };
-    let process = match pidfd_open(pid, PidfdFlags::empty()) {
-        Ok(process) => process,
-        Err(rustix::io::Errno::SRCH) => return Ok(()),
-        Err(why) => return Err(cannot(writer, &why.to_string())),
-    };
-    match Writing::held_by(folder)? {
-        Attendance::Writer(still) if still == *writer => {}
-        Attendance::Nobody | Attendance::Unknown | Attendance::Writer(_) => return Ok(()),
-    }
-    match pidfd_send_signal(&process, Signal::KILL) {
-        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+    match kill(pid, || still_holds(folder, writer)) {
+        Ok(()) | Err(Errno::SRCH) => Ok(()),
         Err(why) => Err(cannot(writer, &why.to_string())
             .hint("end it as the user whose process it is, then `chaos recover`")),
+    }
+}
+
+/// Where it cannot be looked at, nobody is killed.
+fn still_holds(folder: &Path, writer: &Writer) -> bool {
+    let now = Writing::held_by(folder);
+    now.is_ok_and(|now| now == Attendance::Writer(writer.clone()))
+}
+
+#[cfg(target_os = "linux")]
+fn kill(pid: Pid, is_meant: impl Fn() -> bool) -> Result<(), Errno> {
+    use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+    let process = pidfd_open(pid, PidfdFlags::empty())?;
+    match is_meant() {
+        true => pidfd_send_signal(&process, Signal::KILL),
+        false => Ok(()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn kill(pid: Pid, is_meant: impl Fn() -> bool) -> Result<(), Errno> {
+    match is_meant() {
+        true => rustix::process::kill_process(pid, Signal::KILL),
+        false => Ok(()),
     }
 }
 

@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::clients::Clients;
 use crate::faults;
 use crate::journal::{self, Journal, JournalEnd, Recorded, Writing};
@@ -13,7 +15,7 @@ use crate::model::request::Absence;
 use crate::model::state::RunState;
 use crate::model::takeover::Takeover;
 use crate::model::undo::Undo;
-use crate::run::{Clock, Rescue, Settlement, Sink, rescue};
+use crate::run::{Clock, Drivers, Rescue, Settlement, Sink, rescue};
 
 /// Is told each record that a takeover adds, and the state after it.
 pub type Audience = Box<dyn FnMut(&Record, &RunState) + Send>;
@@ -50,7 +52,8 @@ impl Leftover {
         Ok(Self::of(&journal::read(journal)?))
     }
 
-    fn of(recorded: &Recorded) -> Self {
+    /// The same of one that has been read.
+    pub fn of(recorded: &Recorded) -> Self {
         Self {
             state: RunState::of(&recorded.records),
             end: recorded.end.clone(),
@@ -75,38 +78,23 @@ pub async fn take_over(
     _lock: &Writing,
     over: TakingOver<'_>,
 ) -> Result<Option<Settlement>, Problem> {
-    let left = Leftover::read(over.journal)?;
-    if left.is_settled() {
-        return Ok(None);
-    }
-    Ok(Some(go_on(left.state, over, &[]).await))
+    let recorded = journal::read(over.journal)?;
+    Ok(end(&recorded, over).await)
 }
 
-/// Ends the run also where it has ended, after what was seen of the faults of these steps went into its
-/// record: that they are there once more, or that their world is no more.
+/// Ends the run also where it has ended, after what was seen of the faults of these steps, in place once
+/// more, went into its record.
 ///
 /// # Errors
-/// As `take_over`.
+/// The journal cannot be read, or cannot be written: then nothing was undone.
 pub async fn take_over_seen(
     _lock: &Writing,
-    over: TakingOver<'_>,
+    mut over: TakingOver<'_>,
     seen: &[(usize, Absence)],
-) -> Result<Settlement, Problem> {
-    let left = Leftover::read(over.journal)?;
-    Ok(go_on(left.state, over, seen).await)
-}
-
-async fn go_on(mut state: RunState, over: TakingOver<'_>, seen: &[(usize, Absence)]) -> Settlement {
-    let journal = Journal::resume(over.journal).map(|(journal, _)| journal);
-    let clock = match state.latest {
-        Some(latest) => Clock::going_on(latest, state.elapsed_ms),
-        None => Clock::start(),
-    };
-    let mut sink = Told {
-        journal,
-        state: state.clone(),
-        audience: over.audience,
-    };
+) -> Result<Option<Settlement>, Problem> {
+    let (mut journal, mut recorded) = Journal::resume(over.journal)?;
+    let mut state = RunState::of(&recorded.records);
+    let clock = Clock::going_on(Clock::wall(), &state);
     for (step, absence) in seen {
         let elapsed_ms = clock.elapsed_ms();
         let record = Record {
@@ -118,23 +106,87 @@ async fn go_on(mut state: RunState, over: TakingOver<'_>, seen: &[(usize, Absenc
                 absence: absence.clone(),
             },
         };
+        journal.append(&record, record.event.durability())?;
         state.apply(&record);
-        if sink.record(&record).is_err() {
-            // Its number goes to the next one that is written, whose failure the settlement carries.
-            state.seq -= 1;
-        }
+        (over.audience)(&record, &state);
+        recorded.records.push(record);
     }
+    // Whoever goes on opens it anew.
+    drop(journal);
+    Ok(end(&recorded, over).await)
+}
+
+async fn end(recorded: &Recorded, over: TakingOver<'_>) -> Option<Settlement> {
     let clients = over.clients;
-    let driver_of = |_: usize, undo: &Undo| faults::driver_for_undo(undo, clients);
-    rescue(Rescue {
+    let own_sandbox = RunState::of(&recorded.records)
+        .brief()
+        .and_then(|brief| brief.own_sandbox.clone());
+    let driver_of = |_: usize, undo: &Undo| match is_at(undo, own_sandbox.as_deref()) {
+        true => faults::driver_for_ended_world(undo, clients),
+        false => faults::driver_for_undo(undo, clients),
+    };
+    let settlement = go_on(
+        recorded,
+        || Journal::resume(over.journal).map(|(journal, _)| journal),
+        GoingOn {
+            now: Clock::wall(),
+            drivers: &driver_of,
+            undo_within: over.undo_within,
+            takeover: over.takeover,
+            audience: over.audience,
+        },
+    );
+    settlement.await
+}
+
+/// What going on with a run needs besides its journal, wherever that lies and whatever drives its faults.
+pub struct GoingOn<'a> {
+    /// UTC.
+    pub now: Timestamp,
+    /// The driver of each step's undo.
+    pub drivers: Drivers<'a>,
+    /// How long an undo may take before it is stuck.
+    pub undo_within: Duration,
+    /// Who takes over, and why.
+    pub takeover: Takeover,
+    /// Who is told.
+    pub audience: Audience,
+}
+
+/// What `take_over` does, in any world: a simulation goes through the very same.
+pub async fn go_on(
+    recorded: &Recorded,
+    journal: impl FnOnce() -> Result<Journal, Problem>,
+    on: GoingOn<'_>,
+) -> Option<Settlement> {
+    let left = Leftover::of(recorded);
+    if left.is_settled() {
+        return None;
+    }
+    let state = left.state;
+    let sink = Told {
+        journal: journal(),
+        state: state.clone(),
+        audience: on.audience,
+    };
+    let settlement = rescue(Rescue {
         sink: Box::new(sink),
+        clock: Clock::going_on(on.now, &state),
         state,
-        clock,
-        drivers: &driver_of,
-        undo_within: over.undo_within,
-        takeover: over.takeover,
-    })
-    .await
+        drivers: on.drivers,
+        undo_within: on.undo_within,
+        takeover: on.takeover,
+    });
+    Some(settlement.await)
+}
+
+/// Whether a fault is in the sandbox that the run's own process carried: that process has let go of the
+/// run's lock.
+fn is_at(undo: &Undo, own_sandbox: Option<&str>) -> bool {
+    match undo {
+        Undo::LocalStack(undo) => Some(undo.endpoint.as_str()) == own_sandbox,
+        Undo::Simulated(_) => false,
+    }
 }
 
 /// The journal first, then whoever listens.
@@ -153,5 +205,9 @@ impl Sink for Told {
         self.state.apply(record);
         (self.audience)(record, &self.state);
         written
+    }
+
+    fn last(&self) -> Option<u64> {
+        self.journal.as_ref().ok().and_then(Journal::last_seq)
     }
 }

@@ -3,7 +3,7 @@
 //! `plans/<id>.json`, `approvals/<plan>/<n>.json`, `runs/<id>/{journal.jsonl,plan.json}`. Folders are made when first needed, for this user only; nothing is ever
 //! overwritten. Whether an approval still counts is judged elsewhere.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -105,6 +105,15 @@ impl RunFolder {
     /// Where its guardian writes what it does.
     pub fn guardian_log(&self) -> PathBuf {
         self.path.join("guardian.log")
+    }
+
+    /// Opens that log, for this user only; what stands in it stays.
+    ///
+    /// # Errors
+    /// The disk says no.
+    pub fn open_guardian_log(&self) -> Result<File, Problem> {
+        let path = self.guardian_log();
+        disk::open_kept(&path).map_err(|why| disk::cannot("write", &path, &why))
     }
 
     /// Where somebody leaves the wish that it should end.
@@ -287,7 +296,7 @@ impl Store {
     }
 }
 
-fn has_a_line(file: fs::File) -> bool {
+fn has_a_line(file: File) -> bool {
     let mut head = Vec::new();
     let read = file.take(LONGEST_HEADER).read_to_end(&mut head);
     read.is_err() || head.contains(&b'\n') || head.len() as u64 == LONGEST_HEADER

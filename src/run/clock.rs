@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
+use crate::model::state::RunState;
 use crate::model::units::Span;
 
 /// Milliseconds and UTC that always agree with each other.
@@ -33,13 +34,13 @@ impl Clock {
         }
     }
 
-    /// A clock that goes on with a record whose latest event stands at this time and millisecond. It
-    /// never goes back, whatever became of this machine's own clock.
-    pub fn going_on(latest: Timestamp, elapsed_ms: u64) -> Self {
-        let now = Self::wall();
+    /// A clock that goes on with a record, at this UTC. It never goes back, whatever became of this
+    /// machine's own clock.
+    pub fn going_on(now: Timestamp, state: &RunState) -> Self {
+        let latest = state.latest.unwrap_or(now);
         let since = now.duration_since(latest).as_millis();
         let since_ms = u64::try_from(since).unwrap_or(0);
-        Self::continued(now.max(latest), elapsed_ms.saturating_add(since_ms))
+        Self::continued(now.max(latest), state.elapsed_ms.saturating_add(since_ms))
     }
 
     /// A clock that says that now is `now`, so many milliseconds after its start.
@@ -69,6 +70,16 @@ impl Clock {
     )]
     pub fn wall() -> Timestamp {
         Timestamp::now()
+    }
+
+    /// How long ago this machine was started, its sleep counted where the system can tell.
+    pub fn since_boot() -> Duration {
+        use rustix::time::{ClockId, clock_gettime};
+        #[cfg(target_os = "linux")]
+        let clock = ClockId::Boottime;
+        #[cfg(not(target_os = "linux"))]
+        let clock = ClockId::Monotonic;
+        Duration::try_from(clock_gettime(clock)).unwrap_or_default()
     }
 
     /// How long this machine has slept since it was started. Only Linux tells; elsewhere always 0.
