@@ -345,7 +345,11 @@ impl RunState {
                 since_fault: self.since_fault(at_ms),
             }),
             Event::GuardianStarted { pid } => self.guardian = Some(*pid),
-            Event::TakenOver(takeover) => self.takeovers.push(takeover.clone()),
+            Event::TakenOver(takeover) => {
+                // Whatever end stood there before, another one is due now.
+                self.outcome = None;
+                self.takeovers.push(takeover.clone());
+            }
             Event::PauseChosen { pause } => self.pause = *pause,
             Event::Warned { message } => self.warnings.push(message.clone()),
             Event::TrafficStopped { summary } => self.traffic = Some(summary.clone()),
