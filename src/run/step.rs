@@ -127,12 +127,14 @@ impl Engine {
     async fn inject(&mut self, work: &mut Work) {
         let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
         let injection = self.finish(async move { driver.inject(&undo).await }).await;
+        // One that panicked may have sent something before.
+        let answered = injection.is_ok();
         let result = injection.and_then(|done| self.exchanged(work.step, Purpose::Inject, done));
         match result {
             Ok(()) if self.ending.is_none() => self.enter(Trigger::Injected),
             Ok(()) => self.enter(self.way_out()),
             Err(problem) => {
-                if problem.kind == ProblemKind::Unreachable {
+                if !answered || problem.kind == ProblemKind::Unreachable {
                     // Counted from the end: the driver asks the world before it writes.
                     let limit = faults::write_limit(&work.undo).as_duration();
                     work.late_until = Some(Instant::now() + limit);
