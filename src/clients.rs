@@ -87,6 +87,11 @@ impl Clients {
         }
     }
 
+    /// By which kubeconfigs they find clusters.
+    pub fn kubeconfig(&self) -> &KubeconfigFiles {
+        &self.kubeconfig
+    }
+
     /// The client of a context; `None`: the current one, or, where there is no kubeconfig, the cluster
     /// that this process runs in. No connection is opened yet, but credentials are fetched.
     ///

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use serde::{Deserialize, Serialize};
 
 use crate::model::problem::{Problem, ProblemKind};
 
@@ -16,7 +17,8 @@ const NONE: &str = "/dev/null";
 const MOST_LISTED: usize = 8;
 
 /// Where kubeconfigs are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct KubeconfigFiles {
     /// In order: of two that say something about the same, the first counts.
     paths: Vec<PathBuf>,
@@ -24,7 +26,8 @@ pub struct KubeconfigFiles {
 }
 
 /// Whether a file has to be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum Presence {
     Required,
     Optional,

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::Desk;
 use super::admission;
+use super::guarding::{self, Charged};
 use super::locking::{self, Locked};
 use super::looking;
 use super::planning::{self, Planned, source_setup};
@@ -135,6 +136,13 @@ async fn under_lease(
     admission::use_up(&store, &admitted, &run)?;
     let folder = store.create_run(&run, &text)?;
     let _writing = hold(desk, &folder)?;
+    let charged = Charged {
+        run: &run,
+        folder: &folder,
+        locked: &locked,
+        clients: conduct.clients,
+        undo_within: conduct.args.undo_timeout,
+    };
     let shape = shape(conduct.args.output);
     let stage = Stage {
         journal: open_journal(&folder, &run, &admitted, clock)?,
@@ -146,12 +154,16 @@ async fn under_lease(
         clock,
         lock: lease.as_mut().and_then(|lease| lease.news()),
         alarm: Some(alarm),
-        guardian: None,
+        guardian: Some(guarding::posting(desk, &charged)?),
         person: desk.settings.person.clone(),
     };
     let replay_of = admitted.plan().replay_of.clone();
     let runner = Runner::new(admitted, run.clone(), desk.settings.person.clone(), kit);
     let runner = runner.warned(warnings);
+    let runner = match &conduct.sandbox {
+        Some(sandbox) => runner.on_own_sandbox(sandbox.aws_url().to_owned()),
+        None => runner,
+    };
     let Executed { settlement, screen } = session::execute(runner, drivers, timing, stage).await?;
     match screen {
         Screen::Read => last_words(desk, &run, &settlement, conduct.args.output),

@@ -16,6 +16,7 @@ use crate::run::Clock;
 /// The locks of a run; they end with it.
 pub(super) struct Locked {
     locks: Vec<Lock>,
+    names: Vec<String>,
     holder: Holder,
 }
 
@@ -38,16 +39,21 @@ pub(super) fn lock(desk: &Desk, store: &Store, stored: &StoredPlan) -> Result<Lo
         pid: std::process::id(),
     };
     let mut held = Vec::new();
+    let mut taken = Vec::new();
     // In the order of the names: two runs that meet at several of them meet at the same one first, and
     // one of them gets it.
     for (name, place) in names(&stored.plan) {
         match locks.take(&name, &holder)? {
-            Attempt::Taken(lock) => held.push(lock),
+            Attempt::Taken(lock) => {
+                held.push(lock);
+                taken.push(name);
+            }
             Attempt::Held(other) => return Err(Failure::Problem(busy(&place, &other, &holder))),
         }
     }
     Ok(Locked {
         locks: held,
+        names: taken,
         holder,
     })
 }
@@ -101,6 +107,16 @@ impl Locked {
     /// A lock file was removed.
     pub(super) fn check(&self) -> Result<(), Problem> {
         self.locks.iter().try_for_each(Lock::check)
+    }
+
+    /// What is locked, for whoever takes it over.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Who says that he holds it.
+    pub(super) fn holder(&self) -> &Holder {
+        &self.holder
     }
 
     /// Tells whoever meets the locks from now on which run it is.

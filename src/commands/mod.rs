@@ -7,6 +7,7 @@ mod asking;
 mod bug;
 mod completions;
 mod conduct;
+mod guarding;
 mod init;
 mod locking;
 mod looking;

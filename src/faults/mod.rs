@@ -4,6 +4,7 @@
 
 mod chaos_mesh;
 mod dose;
+mod ended;
 mod localstack;
 pub mod simulated;
 
@@ -23,6 +24,7 @@ use crate::model::request::{Absence, Exchange, Proof, Request, WorldIdentity};
 use crate::model::target::Target;
 use crate::model::undo::Undo;
 use crate::model::units::{Percent, Span};
+use ended::Ended;
 use localstack::LocalStackDriver;
 
 /// What a step breaks, parsed.
@@ -197,6 +199,17 @@ pub fn driver_for_undo(undo: &Undo, clients: &Clients) -> Result<Arc<dyn FaultDr
         Undo::LocalStack(_) => Ok(Arc::new(LocalStackDriver::new(clients, ANSWER_WITHIN))),
         Undo::Simulated(undo) => Err(simulated::no_world(&undo.fault)),
     }
+}
+
+/// The same for a world that was part of a process which is no more: nobody there is gone, too.
+///
+/// # Errors
+/// A platform that this build cannot drive.
+pub fn driver_for_ended_world(
+    undo: &Undo,
+    clients: &Clients,
+) -> Result<Arc<dyn FaultDriver>, Problem> {
+    Ok(Arc::new(Ended::of(driver_for_undo(undo, clients)?)))
 }
 
 /// How long after it was sent a write of this fault may still be under way: whoever finds a run whose

@@ -79,7 +79,13 @@ pub async fn take_over(
 ) -> Result<Option<Settlement>, Problem> {
     let recorded = journal::read(over.journal)?;
     let clients = over.clients;
-    let driver_of = |_: usize, undo: &Undo| faults::driver_for_undo(undo, clients);
+    let own_sandbox = RunState::of(&recorded.records)
+        .brief()
+        .and_then(|brief| brief.own_sandbox.clone());
+    let driver_of = |_: usize, undo: &Undo| match is_at(undo, own_sandbox.as_deref()) {
+        true => faults::driver_for_ended_world(undo, clients),
+        false => faults::driver_for_undo(undo, clients),
+    };
     let settlement = go_on(
         &recorded,
         || Journal::resume(over.journal).map(|(journal, _)| journal),
@@ -133,6 +139,15 @@ pub async fn go_on(
         takeover: on.takeover,
     });
     Some(settlement.await)
+}
+
+/// Whether a fault is in the sandbox that the run's own process carried: that process has let go of the
+/// run's lock.
+fn is_at(undo: &Undo, own_sandbox: Option<&str>) -> bool {
+    match undo {
+        Undo::LocalStack(undo) => Some(undo.endpoint.as_str()) == own_sandbox,
+        Undo::Simulated(_) => false,
+    }
 }
 
 /// The journal first, then whoever listens.

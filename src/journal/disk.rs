@@ -88,8 +88,8 @@ pub(super) fn make_new_folder(path: &Path) -> Result<(), Problem> {
         .map_err(|why| cannot("make the folder", path, &why))
 }
 
-/// A file to lock; what is in it is left as it is.
-pub(super) fn open_lock(path: &Path) -> io::Result<File> {
+/// A file to lock or to write more into; what is in it is left as it is.
+pub(super) fn open_kept(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .read(true)
         .append(true)

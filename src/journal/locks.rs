@@ -90,7 +90,7 @@ impl Locks {
         let path = self.folder.join(lock_file(name));
         let cannot = |verb, why| elsewhere(disk::cannot(verb, &path, &why));
         for _ in 0..MOST_REMOVALS {
-            let mut file = disk::open_lock(&path).map_err(|why| cannot("open", why))?;
+            let mut file = disk::open_kept(&path).map_err(|why| cannot("open", why))?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {

@@ -3,7 +3,7 @@
 //! `plans/<id>.json`, `approvals/<plan>/<n>.json`, `runs/<id>/{journal.jsonl,plan.json}`. Folders are made when first needed, for this user only; nothing is ever
 //! overwritten. Whether an approval still counts is judged elsewhere.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -71,6 +71,15 @@ impl RunFolder {
     /// Where its guardian writes what it does.
     pub fn guardian_log(&self) -> PathBuf {
         self.path.join("guardian.log")
+    }
+
+    /// Opens that log, for this user only; what stands in it stays.
+    ///
+    /// # Errors
+    /// The disk says no.
+    pub fn open_guardian_log(&self) -> Result<File, Problem> {
+        let path = self.guardian_log();
+        disk::open_kept(&path).map_err(|why| disk::cannot("write", &path, &why))
     }
 
     /// Where somebody leaves the wish that it should end.

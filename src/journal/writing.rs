@@ -58,7 +58,7 @@ impl Writing {
     pub fn take(folder: &Path, writer: &Writer) -> Result<Wanted, Problem> {
         let path = lock_file(folder);
         let cannot = |why| disk::cannot("lock", &path, &why);
-        let mut file = disk::open_lock(&path).map_err(cannot)?;
+        let mut file = disk::open_kept(&path).map_err(cannot)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(Wanted::Held(said(&mut file))),

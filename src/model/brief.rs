@@ -42,6 +42,10 @@ pub struct Brief {
     /// The run whose faults this one repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<RunId>,
+    /// Base URL of the practice environment that the run's own process carries: whatever is in place
+    /// there ends with that process, however it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_sandbox: Option<String>,
 }
 
 /// One step, shortly.

@@ -78,7 +78,7 @@ impl Undo {
     pub fn left_alone(&self) -> &'static str {
         match self {
             Self::LocalStack(_) => {
-                "LocalStack has no time limit: the fault stays in until somebody undoes it or LocalStack itself restarts, which takes others' rules too"
+                "the run's guardian, a process of its own, takes the fault out; if that is lost too it stays in, as LocalStack has no time limit, until somebody undoes it or LocalStack itself restarts, which takes others' rules too"
             }
             Self::Simulated(_) => "the fault stays in",
         }

@@ -281,6 +281,7 @@ impl Plan {
                 .map(|(name, used)| (name.clone(), used.value.clone()))
                 .collect(),
             replay_of: self.replay_of.clone(),
+            own_sandbox: None,
         }
     }
 }

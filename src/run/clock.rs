@@ -72,6 +72,16 @@ impl Clock {
         Timestamp::now()
     }
 
+    /// How long ago this machine was started, its sleep counted where the system can tell.
+    pub fn since_boot() -> Duration {
+        use rustix::time::{ClockId, clock_gettime};
+        #[cfg(target_os = "linux")]
+        let clock = ClockId::Boottime;
+        #[cfg(not(target_os = "linux"))]
+        let clock = ClockId::Monotonic;
+        Duration::try_from(clock_gettime(clock)).unwrap_or_default()
+    }
+
     /// How long this machine has slept since it was started. Only Linux tells; elsewhere always 0.
     pub fn asleep() -> Duration {
         #[cfg(target_os = "linux")]

@@ -141,6 +141,13 @@ impl Runner {
         Self { warnings, ..self }
     }
 
+    /// The same run, whose process carries the practice environment at this address.
+    #[must_use]
+    pub fn on_own_sandbox(mut self, address: String) -> Self {
+        self.brief.own_sandbox = Some(address);
+        self
+    }
+
     /// The same run under the eyes of a guardian.
     #[must_use]
     pub fn guarded(self, guard: Box<dyn Guard>) -> Self {
@@ -243,7 +250,7 @@ impl Engine {
     async fn stop_sources(&mut self) {
         let sources = self.runner.kit.sources.clone();
         for source in sources.all() {
-            if let Some(summary) = source.stop().await {
+            if let Some(summary) = self.beating_while(source.stop()).await {
                 self.record(Event::TrafficStopped { summary });
             }
         }

@@ -1,10 +1,13 @@
 //! What the engine tells its guardian, and when.
 
+use std::future::Future;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::engine::Engine;
+use super::input::Input;
+use crate::faults;
 use crate::model::decision::Cause;
 use crate::model::event::Event;
 use crate::model::phase::Phase;
@@ -13,6 +16,9 @@ use crate::model::units::Span;
 
 /// How long after the end of a hold its undo begins at the latest: a last look at the fault comes first.
 const UNDO_BEGINS_WITHIN: Duration = Duration::from_secs(60);
+
+/// Requests that it may take at most to put a fault in and to see it there, each up to its own time-out.
+const REQUESTS_TO_GO_IN: u32 = 10;
 
 impl Engine {
     /// No fault goes in without somebody who takes it out if this process dies.
@@ -43,7 +49,7 @@ impl Engine {
             Phase::Injecting | Phase::Confirming | Phase::Observing => {
                 let left = match self.hold_ends {
                     Some(ends) => ends.saturating_duration_since(Instant::now()),
-                    None => self.hold(),
+                    None => self.hold() + self.going_in(),
                 };
                 let at_most_ms = Span::of(left + UNDO_BEGINS_WITHIN).as_millis();
                 Standing::In { at_most_ms }
@@ -56,6 +62,46 @@ impl Engine {
         let steps = &self.runner.plan.plan().experiment.steps;
         let step = self.step.and_then(|step| steps.get(step));
         step.map_or(Duration::ZERO, |step| step.hold.as_duration())
+    }
+
+    /// How long it may take until the hold begins.
+    fn going_in(&self) -> Duration {
+        let steps = &self.recorder.state().steps;
+        let step = self.step.and_then(|step| steps.get(step));
+        let undo = step.and_then(|step| step.undo.as_ref());
+        let limit = undo.map_or(Duration::ZERO, |undo| {
+            faults::write_limit(undo).as_duration()
+        });
+        limit * REQUESTS_TO_GO_IN + self.runner.kit.timing.confirm_within
+    }
+
+    /// Waits for work that takes no part in the run any more, and goes on giving signs of life: of a
+    /// run that is stuck the guardian still hears.
+    pub(super) async fn beating_while<T>(&mut self, work: impl Future<Output = T>) -> T {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                Some(input) = self.inputs.recv() => match input {
+                    Input::Beat => self.beat(),
+                    // The run has ended; nothing that comes now changes how.
+                    Input::Sampled { .. }
+                    | Input::Waiting { .. }
+                    | Input::FaultSeen(_)
+                    | Input::Signal(_)
+                    | Input::Abort { .. }
+                    | Input::Pause
+                    | Input::Go
+                    | Input::Warning(_)
+                    | Input::Lock(_)
+                    | Input::Guardian(_)
+                    | Input::Slept { .. }
+                    | Input::Note { .. }
+                    | Input::Mark { .. } => {}
+                },
+            }
+        }
     }
 
     /// What is about to go in must be known to somebody else.

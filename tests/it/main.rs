@@ -9,6 +9,7 @@ mod dying;
 mod endings;
 mod engine;
 mod examples;
+mod guarding;
 mod journal;
 mod judgement;
 mod kubernetes;

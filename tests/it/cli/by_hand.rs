@@ -1,11 +1,11 @@
-//! The commands of the page that explains a plan, typed after a run was killed: the undo by hand.
+//! The commands of the page that explains a plan, typed after a run and its guardian were killed: the undo by hand.
 
 use chaos_gameday::sandbox::AppVersion;
-use rustix::process::Signal;
 use serde_json::json;
 use tokio::process::Command;
 
 use super::{FAULT_IS_IN, Scene, approve, experiment, foreign, one_rule};
+use crate::support::guardian;
 use crate::support::process::Place;
 use crate::support::sandbox::Bench;
 use crate::support::target::{Behaviour, Target};
@@ -56,8 +56,7 @@ async fn the_commands_of_the_page_undo_what_a_killed_run_left() {
     let page = scene.place.chaos(&explain).await.exits(0).stdout;
     let mut run = scene.place.start(&["run", &plan]);
     run.says(FAULT_IS_IN).await;
-    run.signal(Signal::KILL);
-    run.ended().await;
+    guardian::kill_both(run, &scene.place).await;
     assert_eq!(scene.ours().len(), 2);
 
     let id = scene.place.store().runs().unwrap()[0].id.to_string();
@@ -110,8 +109,7 @@ async fn the_commands_of_the_page_undo_rules_and_a_latency_of_a_real_server() {
         .stdout;
     let mut run = place.start(&["run", plan]);
     run.says(FAULT_IS_IN).await;
-    run.signal(Signal::KILL);
-    run.ended().await;
+    guardian::kill_both(run, &place).await;
     assert_ne!(bench.faults("GET", json!(null)).await, before.0);
 
     let id = place.store().runs().unwrap()[0].id.to_string();

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use chaos_gameday::cli::Cli;
+use chaos_gameday::guardian::HUNG_AFTER;
+use chaos_gameday::model::units::Span;
 use chaos_gameday::plan::{Source, Variables, load_experiment};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
@@ -192,11 +194,12 @@ fn the_laws_are_eleven_and_what_is_not_built_is_said() {
         let is_admitted = admitted.contains(&format!("`{command}`"));
         assert_ne!(built.contains(command), is_admitted, "{command}");
     }
-    let guardian = root().join("src/guardian.rs").exists();
-    assert_ne!(guardian, admitted.contains("guardian"));
-    assert_ne!(
-        guardian,
-        laws.join("\n").contains("there is no\n   guardian")
+    assert!(laws.join("\n").contains("[a guardian](#the-guardian)"));
+    let hangs = format!("for {} with a fault in", Span::of(HUNG_AFTER));
+    let hangs = hangs.replace("10s", "10 s");
+    assert!(
+        section("The guardian").join(" ").contains(&hangs),
+        "{hangs}"
     );
 }
 

@@ -447,6 +447,7 @@ pub fn usual_brief() -> Brief {
         recovery_within: Span::from_secs(60),
         variables: BTreeMap::new(),
         replay_of: None,
+        own_sandbox: None,
     }
 }
 

@@ -5,6 +5,8 @@ pub mod delays;
 pub mod engine;
 pub mod events;
 pub mod examples;
+pub mod gate;
+pub mod guardian;
 pub mod journals;
 pub mod kubernetes;
 pub mod localstack;
