@@ -57,17 +57,18 @@ impl Tail {
             last_line: LastLine::Other,
             unfinished: Vec::new(),
         };
-        let mut line = Vec::new();
+        let (mut line, mut last) = (Vec::new(), Vec::new());
         loop {
             line.clear();
             let read = input.read_until(b'\n', &mut line)?;
             if line.last() == Some(&b'\n') {
                 line.pop();
                 tail.length += read as u64;
-                tail.last = Digest::of(&line);
-                tail.last_line = kind(&line).unwrap_or(LastLine::Other);
+                std::mem::swap(&mut line, &mut last);
                 continue;
             }
+            tail.last = Digest::of(&last);
+            tail.last_line = kind(&last).unwrap_or(LastLine::Other);
             if let Some(kind) = kind(&line) {
                 tail.last_line = kind;
                 tail.unfinished = line;
