@@ -97,6 +97,8 @@ impl Engine {
                     | Input::Lock(_)
                     | Input::Guardian(_)
                     | Input::Slept { .. }
+                    | Input::Died { .. }
+                    | Input::StoodStill { .. }
                     | Input::Note { .. }
                     | Input::Mark { .. } => {}
                 },
