@@ -19,5 +19,5 @@ mod words;
 pub use charge::Charge;
 pub use detached::{is_called, stand_guard};
 pub use post::{OpenLog, Post};
-pub use takeover::{Audience, Leftover, TakingOver, take_over};
+pub use takeover::{Audience, GoingOn, Leftover, TakingOver, go_on, take_over};
 pub use vigil::{HUNG_AFTER, PERIOD, RunProcess, Sign, Verdict, Vigil};

@@ -29,7 +29,8 @@ use crate::model::state::RunState;
 use crate::model::takeover::{Rescuer, Takeover};
 use crate::model::undo::Undo;
 use crate::run::{
-    self, Clock, Guard, Input, Operator, Rescue, Runner, Settlement, Sink, Timing, operator, rescue,
+    self, Clock, Guard, Input, Operator, Rescue, Runner, Settlement, Sink, Timing, last_words,
+    operator, rescue,
 };
 use crate::view::View;
 
@@ -60,6 +61,10 @@ impl Sink for Session {
         };
         self.views.record(record);
         written
+    }
+
+    fn last(&self) -> Option<u64> {
+        self.journal.as_ref().ok().and_then(Journal::last_seq)
     }
 }
 
@@ -150,7 +155,7 @@ pub async fn execute(
                 journal,
                 views: views.clone(),
                 person: stage.person,
-                why: died.to_string(),
+                why: format!("its engine panicked: {}", last_words(died)),
             };
             dead.undo(&drivers, timing).await
         }
@@ -189,10 +194,7 @@ impl Dead {
             state.seq = recorded.records.last().map_or(0, |record| record.seq);
             journal
         });
-        let clock = match state.latest {
-            Some(latest) => Clock::going_on(latest, state.elapsed_ms),
-            None => Clock::start(),
-        };
+        let clock = Clock::going_on(Clock::wall(), &state);
         let driver_of = |step: usize, undo: &Undo| {
             drivers.get(step).cloned().ok_or_else(|| {
                 let message = format!("there is no driver for {}", undo.summary());

@@ -18,7 +18,7 @@
 mod driver;
 mod world;
 
-pub use world::{Behaviour, Operation, SimulatedWorld};
+pub use world::{Behaviour, Direction, Operation, Pace, Sent, SimulatedWorld};
 
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Span;

@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::clients::Clients;
 use crate::faults;
 use crate::journal::{self, Journal, JournalEnd, Recorded, Writing};
@@ -12,7 +14,7 @@ use crate::model::problem::Problem;
 use crate::model::state::RunState;
 use crate::model::takeover::Takeover;
 use crate::model::undo::Undo;
-use crate::run::{Clock, Rescue, Settlement, Sink, rescue};
+use crate::run::{Clock, Drivers, Rescue, Settlement, Sink, rescue};
 
 /// Is told each record that a takeover adds, and the state after it.
 pub type Audience = Box<dyn FnMut(&Record, &RunState) + Send>;
@@ -49,7 +51,8 @@ impl Leftover {
         Ok(Self::of(&journal::read(journal)?))
     }
 
-    fn of(recorded: &Recorded) -> Self {
+    /// The same of one that has been read.
+    pub fn of(recorded: &Recorded) -> Self {
         Self {
             state: RunState::of(&recorded.records),
             end: recorded.end.clone(),
@@ -75,36 +78,67 @@ pub async fn take_over(
     over: TakingOver<'_>,
 ) -> Result<Option<Settlement>, Problem> {
     let recorded = journal::read(over.journal)?;
-    let left = Leftover::of(&recorded);
-    if left.is_settled() {
-        return Ok(None);
-    }
-    let journal = Journal::resume(over.journal).map(|(journal, _)| journal);
-    let state = left.state;
-    let clock = match state.latest {
-        Some(latest) => Clock::going_on(latest, state.elapsed_ms),
-        None => Clock::start(),
-    };
     let clients = over.clients;
-    let own_sandbox = state.brief().and_then(|brief| brief.own_sandbox.clone());
+    let own_sandbox = RunState::of(&recorded.records)
+        .brief()
+        .and_then(|brief| brief.own_sandbox.clone());
     let driver_of = |_: usize, undo: &Undo| match is_at(undo, own_sandbox.as_deref()) {
         true => faults::driver_for_ended_world(undo, clients),
         false => faults::driver_for_undo(undo, clients),
     };
+    let settlement = go_on(
+        &recorded,
+        || Journal::resume(over.journal).map(|(journal, _)| journal),
+        GoingOn {
+            now: Clock::wall(),
+            drivers: &driver_of,
+            undo_within: over.undo_within,
+            takeover: over.takeover,
+            audience: over.audience,
+        },
+    );
+    Ok(settlement.await)
+}
+
+/// What going on with a run needs besides its journal, wherever that lies and whatever drives its faults.
+pub struct GoingOn<'a> {
+    /// UTC.
+    pub now: Timestamp,
+    /// The driver of each step's undo.
+    pub drivers: Drivers<'a>,
+    /// How long an undo may take before it is stuck.
+    pub undo_within: Duration,
+    /// Who takes over, and why.
+    pub takeover: Takeover,
+    /// Who is told.
+    pub audience: Audience,
+}
+
+/// What `take_over` does, in any world: a simulation goes through the very same.
+pub async fn go_on(
+    recorded: &Recorded,
+    journal: impl FnOnce() -> Result<Journal, Problem>,
+    on: GoingOn<'_>,
+) -> Option<Settlement> {
+    let left = Leftover::of(recorded);
+    if left.is_settled() {
+        return None;
+    }
+    let state = left.state;
     let sink = Told {
-        journal,
+        journal: journal(),
         state: state.clone(),
-        audience: over.audience,
+        audience: on.audience,
     };
     let settlement = rescue(Rescue {
         sink: Box::new(sink),
+        clock: Clock::going_on(on.now, &state),
         state,
-        clock,
-        drivers: &driver_of,
-        undo_within: over.undo_within,
-        takeover: over.takeover,
+        drivers: on.drivers,
+        undo_within: on.undo_within,
+        takeover: on.takeover,
     });
-    Ok(Some(settlement.await))
+    Some(settlement.await)
 }
 
 /// Whether a fault is in the sandbox that the run's own process carried: that process has let go of the
@@ -132,5 +166,9 @@ impl Sink for Told {
         self.state.apply(record);
         (self.audience)(record, &self.state);
         written
+    }
+
+    fn last(&self) -> Option<u64> {
+        self.journal.as_ref().ok().and_then(Journal::last_seq)
     }
 }

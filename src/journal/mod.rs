@@ -24,7 +24,7 @@ pub use history::Remembered;
 pub use line::{FORMAT, Header, LONGEST_LINE};
 pub use locks::{Attempt, Held, Lock, Locks};
 pub use medium::Medium;
-pub use reader::{Entries, Entry, read, verify};
+pub use reader::{Entries, Entry, read, read_from, verify};
 pub use room::{Room, Wanted};
 pub use single_use::Use;
 pub use store::{Approvals, RunEntry, RunFolder, Store};

@@ -31,11 +31,23 @@ pub enum Entry {
 /// # Errors
 /// The file cannot be read, is not a journal, or is of a newer format.
 pub fn read(path: &Path) -> Result<Recorded, Problem> {
+    gather(Entries::open(path)?, path)
+}
+
+/// The same from anywhere; the path is for messages.
+///
+/// # Errors
+/// As `read`.
+pub fn read_from(input: impl BufRead, path: &Path) -> Result<Recorded, Problem> {
+    gather(Entries::new(input, path), path)
+}
+
+fn gather<R: BufRead>(entries: Entries<R>, path: &Path) -> Result<Recorded, Problem> {
     let mut header = None;
     let mut records = Vec::new();
     let mut breaks = Vec::new();
     let mut torn = None;
-    for entry in Entries::open(path)? {
+    for entry in entries {
         match entry? {
             Entry::Header(found) => header = Some(found),
             Entry::Record(record) => records.push(*record),

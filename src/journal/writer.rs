@@ -28,6 +28,8 @@ pub struct Journal {
     /// Bytes that are known to be whole lines.
     length: u64,
     last: Digest,
+    /// `seq` of the last record that was written here.
+    last_seq: Option<u64>,
     sealing: Sealing,
     health: Health,
 }
@@ -75,6 +77,7 @@ impl Journal {
             path: path.to_owned(),
             length: 0,
             last: Digest::of(b""),
+            last_seq: None,
             sealing: Sealing::NotYet,
             health: Health::Good,
         };
@@ -112,6 +115,7 @@ impl Journal {
             path: path.to_owned(),
             length: tail.length + tail.unfinished.len() as u64,
             last: tail.last.clone(),
+            last_seq: None,
             sealing: match tail.last_line {
                 LastLine::EndOrSeal => Sealing::Ended,
                 LastLine::Other => Sealing::NotYet,
@@ -133,10 +137,16 @@ impl Journal {
         &self.path
     }
 
+    /// `seq` of the last record that was written through this, synced or not; `None`: none was.
+    pub fn last_seq(&self) -> Option<u64> {
+        self.last_seq
+    }
+
     /// Appends one record. On return it is with the operating system, or on the disk.
     ///
     /// # Errors
-    /// The disk says no. The journal stays whole and another attempt may be made.
+    /// The disk says no. The journal stays whole and another attempt may be made, unless the record
+    /// stands there by now and only could not be synced: `last_seq` tells.
     pub fn append(&mut self, record: &Record, durability: Durability) -> Result<(), Problem> {
         let mut lines = self.encode(&RecordLine::new(record, &self.last))?;
         let mut last = Digest::of(&lines[..lines.len() - 1]);
@@ -148,6 +158,7 @@ impl Journal {
         }
         self.write(&lines)?;
         self.last = last;
+        self.last_seq = Some(record.seq);
         if ends {
             self.sealing = Sealing::Ended;
         }
@@ -223,6 +234,7 @@ mod tests {
             path: path.to_owned(),
             length: 0,
             last: Digest::of(b""),
+            last_seq: None,
             sealing: Sealing::NotYet,
             health: Health::Good,
         };

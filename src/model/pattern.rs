@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::problem::{Problem, ProblemKind};
 
+/// In bytes. The longest names, those of AWS, have as many; what a pattern is compiled into has a limit
+/// of its own, far above this one, beyond which `globset` panics.
+const LONGEST: usize = 2_048;
+
 /// A glob over a whole text: `*` stands for any letters, `?` for one, `[ab]` for one of several,
 /// `{a,b}` for either. Capital letters are the same as small ones.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -47,6 +51,13 @@ impl FromStr for Pattern {
     type Err = Problem;
 
     fn from_str(text: &str) -> Result<Self, Problem> {
+        if text.len() > LONGEST {
+            return Err(Problem::new(
+                ProblemKind::Invalid,
+                format!("a pattern is longer than {LONGEST} bytes"),
+            )
+            .hint("no name is that long; write `*` for any letters"));
+        }
         let glob = GlobBuilder::new(text)
             .case_insensitive(true)
             .literal_separator(false)

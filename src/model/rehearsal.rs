@@ -227,7 +227,7 @@ impl<'a> Fold<'a> {
 }
 
 fn lengthen(span: &mut Span, by_ms: u64) {
-    *span = Span::from_millis(span.as_millis() + by_ms);
+    *span = Span::from_millis(span.as_millis().saturating_add(by_ms));
 }
 
 /// How late the data behind an SLO is.
@@ -262,6 +262,7 @@ impl Freshness {
     pub fn lateness(&self) -> Option<Span> {
         let waited = self.interval.max(self.newest)?;
         let window = self.window.unwrap_or_default();
-        Some(Span::from_millis(waited.as_millis() + window.as_millis()))
+        let lateness = waited.as_millis().saturating_add(window.as_millis());
+        Some(Span::from_millis(lateness))
     }
 }

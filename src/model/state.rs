@@ -459,7 +459,7 @@ impl SloRecord {
     fn take(&mut self, phase: Option<Phase>, seen: &Seen<'_>) {
         let at_ms = seen.at_ms;
         if let (Some(SloState::Breaching), Some(before)) = (self.state, self.latest_at_ms) {
-            self.breaching_ms += at_ms.saturating_sub(before);
+            self.breaching_ms = (self.breaching_ms).saturating_add(at_ms.saturating_sub(before));
         }
         self.state = Some(seen.state);
         self.streak_ms = seen.streak_ms;

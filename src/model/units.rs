@@ -25,7 +25,7 @@ const SPAN_UNITS: &[(&str, u64)] = &[
     ("ms", 1),
 ];
 
-/// Long enough for any game day; keeps sums of spans far from overflow.
+/// Long enough for any game day.
 const LONGEST_SPAN: u64 = 366 * 86_400_000;
 
 impl Span {
@@ -80,7 +80,24 @@ impl fmt::Display for Span {
 impl FromStr for Span {
     type Err = Problem;
 
+    /// As a person may write it in a document: a year at most.
     fn from_str(text: &str) -> Result<Self, Problem> {
+        let span = Self::read(text)?;
+        if span.milliseconds <= LONGEST_SPAN {
+            return Ok(span);
+        }
+        Err(too_long(text, "longer than a year"))
+    }
+}
+
+fn too_long(text: &str, why: &str) -> Problem {
+    Problem::new(ProblemKind::Invalid, format!("`{text}` is {why}"))
+        .hint("a game day ends; write a shorter duration")
+}
+
+impl Span {
+    /// A span of any length: what was measured, or stands in a query, may be as long as it likes.
+    fn read(text: &str) -> Result<Self, Problem> {
         let wrong = || {
             Problem::new(ProblemKind::Invalid, format!("`{text}` is no duration")).hint(
                 "write whole numbers with d, h, m, s or ms, largest first: `90s`, `1m30s`, `800ms`",
@@ -109,14 +126,7 @@ impl FromStr for Span {
             total = number
                 .checked_mul(SPAN_UNITS[place].1)
                 .and_then(|part| total.checked_add(part))
-                .filter(|sum| *sum <= LONGEST_SPAN)
-                .ok_or_else(|| {
-                    Problem::new(
-                        ProblemKind::Invalid,
-                        format!("`{text}` is longer than a year"),
-                    )
-                    .hint("a game day ends; write a shorter duration")
-                })?;
+                .ok_or_else(|| too_long(text, "longer than any time that can be counted"))?;
             largest_allowed = place + 1;
             rest = tail;
         }
@@ -127,8 +137,9 @@ impl FromStr for Span {
 impl TryFrom<String> for Span {
     type Error = Problem;
 
+    /// As it was recorded: whatever was written comes back.
     fn try_from(text: String) -> Result<Self, Problem> {
-        text.parse()
+        Self::read(&text)
     }
 }
 
@@ -341,19 +352,32 @@ impl fmt::Display for Objective {
             .map_or("?", |(sign, _)| sign);
         let number = match self.unit {
             Unit::Number => format!("{}", self.threshold),
-            Unit::Percent => format!("{}%", round(self.threshold * 100.0)),
-            Unit::Duration if self.threshold < 1.0 => {
-                format!("{}ms", round(self.threshold * 1_000.0))
-            }
-            Unit::Duration => format!("{}s", round(self.threshold)),
+            Unit::Percent => format!("{}%", enlarged(self.threshold, 2)),
+            Unit::Duration if self.threshold < 1.0 => format!("{}ms", enlarged(self.threshold, 3)),
+            Unit::Duration => format!("{}s", self.threshold),
         };
         formatter.pad(&format!("{sign} {number}"))
     }
 }
 
-/// Takes the noise of binary fractions out of a number that a person typed in decimals.
-fn round(value: f64) -> f64 {
-    (value * 1e9).round() / 1e9
+/// A finite number with its decimal point moved to the right: what [`shifted`] reads back exactly.
+/// Multiplying would make 0.7000000000000001 of it, or a number that is larger than any.
+fn enlarged(value: f64, places: usize) -> String {
+    let text = value.to_string();
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(text) => ("-", text),
+        None => ("", text.as_str()),
+    };
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let fraction = format!("{fraction:0<places$}");
+    let (moved, fraction) = fraction.split_at(places);
+    let whole = format!("{whole}{moved}");
+    let whole = match whole.trim_start_matches('0') {
+        "" => "0",
+        digits => digits,
+    };
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{whole}{point}{fraction}")
 }
 
 impl FromStr for Objective {
@@ -392,6 +416,9 @@ impl FromStr for Objective {
             "h" => (number * 3_600.0, Unit::Duration),
             other => return Err(wrong(&format!("`{other}` is no unit"))),
         };
+        if !threshold.is_finite() {
+            return Err(wrong("the number is larger than any that can be compared"));
+        }
         Ok(Self {
             comparator: *comparator,
             threshold,

@@ -21,6 +21,10 @@ const OPEN_KEYS: &[&str] = &["username", "file"];
 /// Shorter texts are left in messages: replacing every `a` would only garble them.
 const SHORTEST: usize = 4;
 
+/// The first of a line hides all that follows it; the others are only looked for in messages, and a line
+/// of a megabyte may have very many.
+const MOST_IN_A_LINE: usize = 16;
+
 /// The credentials of a document by their bytes, and as they are once variables are filled in.
 #[derive(Debug, Default)]
 pub(super) struct Hidden {
@@ -31,19 +35,19 @@ pub(super) struct Hidden {
 impl Hidden {
     /// Those of a text that has no structure: what stands behind their keys, to the end of the line.
     pub(super) fn in_text(text: &str) -> Self {
-        let folded = text.to_ascii_lowercase();
         let mut hidden = Self::default();
         hidden.add_users(text);
-        for key in CREDENTIAL_KEYS {
-            for (at, _) in folded.match_indices(key) {
-                let behind = &text[at + key.len()..];
-                let line = behind.lines().next().unwrap_or_default();
-                let value = line.trim_start_matches(['"', '\'']).trim_start();
-                if let Some(value) = value.strip_prefix(':') {
-                    let end = at + key.len() + line.len();
-                    hidden.add(text, end - value.len()..end, value);
-                }
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let end = start + line.trim_end_matches(['\r', '\n']).len();
+            for value in values_in(&text[start..end])
+                .into_iter()
+                .take(MOST_IN_A_LINE)
+            {
+                let place = start + value..end;
+                hidden.add(text, place.clone(), &text[place]);
             }
+            start += line.len();
         }
         hidden
     }
@@ -126,6 +130,23 @@ impl Hidden {
         }
         clean
     }
+}
+
+/// Where the values behind the credential keys of a line begin, in order; each goes on to its end.
+fn values_in(line: &str) -> Vec<usize> {
+    let folded = line.to_ascii_lowercase();
+    let mut values = Vec::new();
+    for key in CREDENTIAL_KEYS {
+        for (at, _) in folded.match_indices(key) {
+            let behind = &line[at + key.len()..];
+            let value = behind.trim_start_matches(['"', '\'']).trim_start();
+            if let Some(value) = value.strip_prefix(':') {
+                values.push(line.len() - value.len());
+            }
+        }
+    }
+    values.sort_unstable();
+    values
 }
 
 /// What a key leads to.

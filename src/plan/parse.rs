@@ -156,7 +156,7 @@ impl Builder<'_> {
                     span: range,
                     content: Content::Scalar(scalar),
                 };
-                self.remember(anchor, &node);
+                self.remember(anchor, &node)?;
                 self.place(node);
                 Ok(())
             }
@@ -168,10 +168,7 @@ impl Builder<'_> {
                 self.check_tag(tag.as_deref(), "map", &range);
                 self.open(anchor, Open::Map(OpenMap::default()), range)
             }
-            Event::SequenceEnd | Event::MappingEnd => {
-                self.close(range);
-                Ok(())
-            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(range),
         }
     }
 
@@ -197,7 +194,7 @@ impl Builder<'_> {
         self.stop(Found {
             message: format!("the document grows beyond {MOST_NODES} values or 4 MiB of text here"),
             help: Some(
-                "an alias (`*name`) repeats all that its anchor holds: use fewer of them, or split the experiment".to_owned(),
+                "an anchor (`&name`) and each alias of it (`*name`) repeat all that it holds: use fewer of them, or split the experiment".to_owned(),
             ),
             place: Some(range.clone()),
             ..Found::default()
@@ -245,7 +242,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn close(&mut self, range: Range<usize>) {
+    fn close(&mut self, range: Range<usize>) -> Result<(), Stop> {
         let frame = self
             .stack
             .pop()
@@ -271,15 +268,21 @@ impl Builder<'_> {
             span: frame.start..end.max(frame.start),
             content,
         };
-        self.remember(frame.anchor, &node);
+        self.remember(frame.anchor, &node)?;
         self.place(node);
+        Ok(())
     }
 
-    fn remember(&mut self, anchor: usize, node: &Node) {
+    fn remember(&mut self, anchor: usize, node: &Node) -> Result<(), Stop> {
         // The parser numbers anchors from 1.
-        if anchor > 0 {
-            self.anchors.insert(anchor, node.clone());
+        if anchor == 0 {
+            return Ok(());
         }
+        // What is kept takes room of its own: anchors within anchors keep everything again and again.
+        let weight = Weight::of(node);
+        self.charge(weight.nodes, weight.text, &node.span)?;
+        self.anchors.insert(anchor, node.clone());
+        Ok(())
     }
 
     fn place(&mut self, node: Node) {

@@ -18,6 +18,9 @@ const MOST_SHOWN: usize = 100;
 /// A message quotes the document, and a document may hold a value of a megabyte.
 const LONGEST_MESSAGE: usize = 400;
 
+/// In bytes. The place of what is wrong in a longer line is told in numbers.
+const LONGEST_DRAWN: usize = 4_000;
+
 /// One thing that is wrong in a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -204,9 +207,17 @@ fn place_in(text: &str, found: Found) -> DocumentProblem {
     if let Some((also, words)) = found.also {
         labels.push(label(&first_line(text, also), Some(words)));
     }
+    // A line that nobody can read is not drawn: what draws it cannot count so far either.
+    let mut message = found.message;
+    let drawable =
+        |label: &LabeledSpan| is_drawable(text, label.offset()..label.offset() + label.len());
+    if !labels.iter().all(drawable) {
+        labels.clear();
+        message = format!("{message} (line {line}, column {column})");
+    }
     let place = place.unwrap_or(0..0);
     DocumentProblem {
-        message: found.message,
+        message,
         help: found.help,
         line,
         column,
@@ -241,6 +252,15 @@ fn first_line(text: &str, place: Range<usize>) -> Range<usize> {
     let shortest = line.chars().next().map_or(0, char::len_utf8);
     let length = line[..wanted.min(line.len())].trim_end().len();
     start..start + length.max(shortest)
+}
+
+/// Whether the line that a place is in, or begins in, is short enough to be shown.
+fn is_drawable(text: &str, place: Range<usize>) -> bool {
+    let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[place.end..]
+        .find('\n')
+        .map_or(text.len(), |at| place.end + at);
+    end - start <= LONGEST_DRAWN
 }
 
 fn line_and_column(text: &str, offset: usize) -> (usize, usize) {

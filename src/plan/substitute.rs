@@ -2,6 +2,7 @@
 //!
 //! It works on scalars after parsing, so that no value can ever become structure, whatever it holds.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -14,6 +15,9 @@ use super::words::{nearest, suggestion};
 
 /// A short document may name a long value often.
 const MOST_FILLED: usize = 4 * 1024 * 1024;
+
+/// So many complaints are shown at their very place; of more, the whole value is underlined.
+const MOST_PLACED: usize = 200;
 
 /// Fills every variable in, and says which were used.
 pub(crate) fn fill(
@@ -30,6 +34,7 @@ pub(crate) fn fill(
         named: BTreeSet::new(),
         defaults: BTreeMap::new(),
         filled: 0,
+        complaints: Cell::new(0),
     };
     filler.walk(root, "");
     filler.check_flags();
@@ -90,11 +95,15 @@ struct Filler<'a> {
     named: BTreeSet<String>,
     defaults: BTreeMap<String, String>,
     filled: usize,
+    complaints: Cell<usize>,
 }
 
-/// Where a variable stands, in the text and in the structure.
+/// Where a variable stands, in a scalar and in the structure. Where that is in the text is found out
+/// only for what is complained about: it takes a walk along the scalar.
 struct Place<'p> {
-    range: Range<usize>,
+    span: &'p Range<usize>,
+    written: &'p str,
+    part: Range<usize>,
     path: &'p str,
 }
 
@@ -140,21 +149,22 @@ impl Filler<'_> {
         let mut parts = Vec::new();
         for (range, piece) in pieces(&written) {
             let start = scalar.text.len();
-            let place = || Place {
-                range: place_of(self.text, span, &written, &range),
+            let place = Place {
+                span,
+                written: &written,
+                part: range.clone(),
                 path,
             };
             match piece {
                 Piece::Literal(text) => scalar.text.push_str(text),
                 Piece::Reference(inner) => {
-                    let place = place();
                     let filled = self.value_of(inner, &place);
                     take_in(scalar, filled, &written[range.clone()]);
                 }
                 Piece::Open => {
                     scalar.origin = Origin::Lost;
                     self.complain(
-                        &place(),
+                        &place,
                         "`${` begins a variable that never ends".to_owned(),
                         "close it with `}`, or write `$${` where `${` itself is meant",
                     );
@@ -166,9 +176,9 @@ impl Filler<'_> {
             });
             if self.filled + scalar.text.len() > MOST_FILLED {
                 scalar.origin = Origin::Lost;
-                let range = span.clone();
+                let part = 0..written.len();
                 self.complain(
-                    &Place { range, path },
+                    &Place { part, ..place },
                     "the variables make the document larger than 4 MiB".to_owned(),
                     "give them shorter values",
                 );
@@ -263,10 +273,17 @@ impl Filler<'_> {
     }
 
     fn complain(&self, place: &Place<'_>, message: String, help: &str) {
+        let complaints = self.complaints.get();
+        self.complaints.set(complaints + 1);
+        let range = if complaints < MOST_PLACED {
+            place_of(self.text, place.span, place.written, &place.part)
+        } else {
+            place.span.clone()
+        };
         self.problems.add(Found {
             message,
             help: Some(help.to_owned()),
-            place: Some(place.range.clone()),
+            place: Some(range),
             path: place.path.to_owned(),
             also: None,
         });

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 
 use super::source::Source;
@@ -207,6 +207,9 @@ pub fn read_variable_file(source: &Source) -> Result<BTreeMap<String, String>, P
     Ok(values)
 }
 
+/// A short file may name a long value often, by aliases.
+const MOST_TEXT: usize = 4 * 1024 * 1024;
+
 /// A map of texts that keeps a name that comes twice, which a map type would swallow.
 struct Pairs(Vec<(String, String)>);
 
@@ -222,9 +225,16 @@ impl<'de> Deserialize<'de> for Pairs {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
+                let mut pairs: Vec<(String, String)> = Vec::new();
+                let mut length = 0;
+                while let Some((name, value)) = map.next_entry::<String, String>()? {
+                    length += name.len() + value.len();
+                    if length > MOST_TEXT {
+                        return Err(A::Error::custom(
+                            "its aliases repeat more than 4 MiB of text",
+                        ));
+                    }
+                    pairs.push((name, value));
                 }
                 Ok(Pairs(pairs))
             }

@@ -1,28 +1,21 @@
 //! Tasks that run beside the engine: its eyes, its ears, its pulse. One that dies must not leave a run
 //! blind, deaf or without a pulse while its fault is in, so its death is an input like any other.
 
-use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 
 use super::input::{Input, Operator};
+use super::panicking::said_by;
 
 /// The work of a task beside the engine; a panic in it is told to the run, which ends with its undo.
 /// `what` is what died, as a person would say it.
 pub async fn beside(what: &'static str, operator: Operator, work: impl Future<Output = ()>) {
     if let Err(panic) = AssertUnwindSafe(work).catch_unwind().await {
-        let why = last_words(&*panic);
+        let why = said_by(panic);
         // A run that is over needs nobody beside it.
         let _ = operator.send(Input::Died { what, why });
     }
-}
-
-/// What a panic said.
-pub fn last_words(panic: &(dyn Any + Send)) -> String {
-    let said = panic.downcast_ref::<&str>().copied();
-    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    said.unwrap_or("it panicked").to_owned()
 }
 
 #[cfg(test)]

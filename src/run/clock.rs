@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
+use crate::model::state::RunState;
 use crate::model::units::Span;
 
 /// Milliseconds and UTC that always agree with each other.
@@ -33,13 +34,13 @@ impl Clock {
         }
     }
 
-    /// A clock that goes on with a record whose latest event stands at this time and millisecond. It
-    /// never goes back, whatever became of this machine's own clock.
-    pub fn going_on(latest: Timestamp, elapsed_ms: u64) -> Self {
-        let now = Self::wall();
+    /// A clock that goes on with a record, at this UTC. It never goes back, whatever became of this
+    /// machine's own clock.
+    pub fn going_on(now: Timestamp, state: &RunState) -> Self {
+        let latest = state.latest.unwrap_or(now);
         let since = now.duration_since(latest).as_millis();
         let since_ms = u64::try_from(since).unwrap_or(0);
-        Self::continued(now.max(latest), elapsed_ms.saturating_add(since_ms))
+        Self::continued(now.max(latest), state.elapsed_ms.saturating_add(since_ms))
     }
 
     /// A clock that says that now is `now`, so many milliseconds after its start.

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::engine::{Engine, Wish};
 use super::input::{Input, ReadingTimes};
+use super::panicking::last_words;
 use super::undoing::Undoing;
 use super::watch::{Judged, Times};
 use crate::model::decision::Cause;
@@ -85,11 +86,12 @@ impl Engine {
         if joined.is_none() {
             task.abort();
         }
-        Some(joined?.map_err(|why| self.panicked(&why)))
+        Some(joined?.map_err(|why| self.panicked(why)))
     }
 
     /// Ends the run for a bug of a driver.
-    fn panicked(&mut self, why: &JoinError) -> Problem {
+    fn panicked(&mut self, died: JoinError) -> Problem {
+        let why = last_words(died);
         let problem = Problem::new(ProblemKind::Unexpected, format!("a driver panicked: {why}"));
         self.end(Cause::Bug {
             why: problem.message.clone(),
@@ -280,7 +282,7 @@ impl Undoing for Engine {
                 Some(input) = self.inputs.recv() => self.absorb(input),
             }
         };
-        joined.map_err(|why| self.panicked(&why))
+        joined.map_err(|why| self.panicked(why))
     }
 
     fn undo_within(&self) -> Duration {

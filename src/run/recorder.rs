@@ -13,8 +13,14 @@ pub trait Sink: Send {
     /// When it returns `Ok`, the record is as durable as `Event::durability` asks.
     ///
     /// # Errors
-    /// The evidence could not be written.
+    /// The evidence could not be written, or is not as durable as that.
     fn record(&mut self, record: &Record) -> Result<(), Problem>;
+
+    /// `seq` of the last record that this sink took and that stands there, however durable it is;
+    /// `None`: none does, or what fails never stands.
+    fn last(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// The engine's pen.
@@ -55,9 +61,11 @@ impl Recorder {
         self.state.apply(&record);
         let result = self.sink.record(&record);
         if let Err(problem) = &result {
-            // It happened all the same, so the state keeps it; its number goes to the next event that
-            // is written, for a journal without a gap.
-            self.state.seq -= 1;
+            // It happened all the same, so the state keeps it. Where it was not even written its number
+            // goes to the next event that is, for a journal without a gap.
+            if self.sink.last() != Some(record.seq) {
+                self.state.seq -= 1;
+            }
             self.failure.get_or_insert_with(|| problem.clone());
         }
         result

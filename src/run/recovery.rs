@@ -42,7 +42,9 @@ impl Engine {
     async fn await_health(&mut self) -> Recovery {
         let gone_ms = self.gone_ms();
         let within = self.runner.plan.plan().experiment.recovery_within;
-        let left_ms = (gone_ms + within.as_millis()).saturating_sub(self.recorder.elapsed_ms());
+        let left_ms = gone_ms
+            .saturating_add(within.as_millis())
+            .saturating_sub(self.recorder.elapsed_ms());
         let deadline = Instant::now() + Span::from_millis(left_ms).as_duration();
         loop {
             match self.watch.health(gone_ms + 1) {

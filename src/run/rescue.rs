@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::clock::Clock;
 use super::engine::Settlement;
+use super::panicking::last_words;
 use super::recorder::{Recorder, Sink};
 use super::undoing::{Undoing, Work};
 use crate::faults::{self, FaultDriver};
@@ -188,7 +189,8 @@ impl Undoing for Rescuing {
         F: Future<Output = T> + Send + 'static,
     {
         let joined = tokio::spawn(work).await;
-        joined.map_err(|why| {
+        joined.map_err(|died| {
+            let why = last_words(died);
             Problem::new(ProblemKind::Unexpected, format!("a driver panicked: {why}"))
         })
     }

@@ -179,7 +179,12 @@ impl Watch {
     pub(super) fn health_now(&self, now_ms: u64) -> Health {
         self.health_by(|slo, latest| {
             let age_ms = now_ms.saturating_sub(latest.times.answered_ms);
-            age_ms <= 2 * slo.every.as_millis() + latest.times.took_ms()
+            age_ms
+                <= slo
+                    .every
+                    .as_millis()
+                    .saturating_mul(2)
+                    .saturating_add(latest.times.took_ms())
         })
     }
 

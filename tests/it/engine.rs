@@ -425,6 +425,22 @@ async fn a_journal_that_fails_while_the_fault_is_in_ends_in_a_proven_undo() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_record_that_stands_but_could_not_be_synced_keeps_its_number() {
+    let mut scene = Scene::healthy();
+    scene.journal = ScriptedJournal::unsynced_at(|event| {
+        matches!(
+            event,
+            Event::GoneChecked { .. } | Event::Settled { .. } | Event::RunStarted { .. }
+        )
+    });
+    let ended = scene.run().await;
+    assert!(ended.settlement.evidence.is_some());
+    let numbers: Vec<u64> = ended.records.iter().map(|record| record.seq).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    assert_eq!(ended.state(), ended.settlement.state);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_next_fault_waits_until_the_slos_are_back() {
     let mut scene = Scene::reading(&[(0, good()), (14, bad()), (25, good())]);
     scene.patience = chaos_gameday::model::units::Span::from_secs(60);

@@ -26,11 +26,11 @@ pub enum Blow {
 impl Blow {
     pub fn words(self) -> &'static str {
         match self {
-            Self::Run => "kill -9 of the run",
-            Self::Guardian => "kill -9 of the guardian",
-            Self::Both => "kill -9 of both",
-            Self::Signal(_) => "INT TERM HUP QUIT",
-            Self::Stop => "SIGSTOP of the run",
+            Self::Run => "kill run",
+            Self::Guardian => "kill guardian",
+            Self::Both => "kill both",
+            Self::Signal(_) => "signal run",
+            Self::Stop => "stop run",
         }
     }
 }

@@ -57,36 +57,34 @@ fn quantile(sorted: &[u64], of: f64) -> u64 {
 
 impl fmt::Display for Table {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let blows: Vec<_> = self.hits.keys().collect();
-        writeln!(formatter, "\n{:<24} hit while", "")?;
+        write!(formatter, "{:<16}", "hit while")?;
+        for blow in self.hits.keys() {
+            write!(formatter, "  {blow}")?;
+        }
         for phase in PHASES {
-            let counts = blows
-                .iter()
-                .map(|blow| self.hits[*blow].get(phase).unwrap_or(&0));
-            let counts: Vec<_> = counts.copied().collect();
-            if counts.iter().sum::<usize>() == 0 {
+            if self.hits.values().all(|hits| !hits.contains_key(phase)) {
                 continue;
             }
-            write!(formatter, "{phase:<24}")?;
-            for (blow, count) in blows.iter().zip(counts) {
-                write!(formatter, " {count:>4} {blow}")?;
+            write!(formatter, "\n{phase:<16}")?;
+            for (blow, hits) in &self.hits {
+                let count = hits.get(phase).copied().unwrap_or(0);
+                write!(formatter, "  {count:>width$}", width = blow.len())?;
             }
-            writeln!(formatter)?;
         }
-        writeln!(formatter)?;
         for (blow, times) in &self.clean_ms {
             let mut sorted = times.clone();
             sorted.sort_unstable();
-            writeln!(
+            write!(
                 formatter,
-                "{blow:<24} {:>4} left something; gone after p50 {} ms, p99 {} ms, max {} ms",
+                "\n{blow}: {} of {} left something, gone after p50 {} ms, p99 {} ms, max {} ms",
                 sorted.len(),
+                self.hits[blow].values().sum::<usize>(),
                 quantile(&sorted, 0.5),
                 quantile(&sorted, 0.99),
                 sorted.last().unwrap_or(&0),
             )?;
         }
         let clean = self.drilled - self.failed;
-        write!(formatter, "{clean} of {} clean", self.drilled)
+        write!(formatter, "\n{clean} of {} clean", self.drilled)
     }
 }

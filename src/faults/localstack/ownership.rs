@@ -1,6 +1,8 @@
 //! Which of the rules in a list are ours, by an undo and what was seen of the server's way with tags,
 //! and what became of those of others.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::Value;
 
 use super::matching::Relation;
@@ -56,11 +58,13 @@ impl<'a> Division<'a> {
             (_, Tags::Kept) => Tags::Kept,
             (seen, Tags::Unknown | Tags::Dropped) => seen,
         };
+        let foreign: HashSet<String> = undo.foreign.iter().map(Value::to_string).collect();
         let owned = |entry: &Listed<'_>| {
             if wanted.tags(&entry.meaning) {
                 return Owned::ByUs;
             }
-            let twin = wanted.has_twin(&entry.meaning) && !undo.foreign.contains(entry.rule);
+            let twin =
+                wanted.has_twin(&entry.meaning) && !foreign.contains(&entry.rule.to_string());
             match (twin, tags) {
                 (true, Tags::Dropped) => Owned::ByUs,
                 (true, Tags::Unknown) => Owned::PerhapsByUs,
@@ -187,15 +191,19 @@ pub(super) fn foreign_changes(before: &[Value], now: &[&Value]) -> Vec<String> {
 
 /// What of `left` is not in `right`, counted with repetitions.
 fn without<'a>(left: &[&'a Value], right: &[&'a Value]) -> Vec<&'a Value> {
-    let mut rest = right.to_vec();
+    // By their text, whose keys are sorted: a server may list more rules than can be compared one by one.
+    let mut rest: HashMap<String, usize> = HashMap::new();
+    for rule in right {
+        *rest.entry(rule.to_string()).or_default() += 1;
+    }
     left.iter()
         .copied()
-        .filter(|rule| match rest.iter().position(|other| other == rule) {
-            Some(place) => {
-                rest.swap_remove(place);
+        .filter(|rule| match rest.get_mut(&rule.to_string()) {
+            Some(copies) if *copies > 0 => {
+                *copies -= 1;
                 false
             }
-            None => true,
+            Some(_) | None => true,
         })
         .collect()
 }

@@ -189,6 +189,7 @@ impl<'a> Writes<'a> {
                     self.api.endpoint()
                 ),
             )
+            .hint("delete them by hand, and look into LocalStack's own log")
         })))
     }
 

@@ -1,5 +1,7 @@
 //! The driver of a scripted world.
 
+use std::time::Duration;
+
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
@@ -82,27 +84,38 @@ impl SimulatedDriver {
         direction: Direction,
         name: &str,
     ) -> Result<(), Problem> {
-        let parts = self.world.part_count(name);
+        let all = self.world.part_count(name);
+        let send = |parts, lands| self.world.send(name, parts, direction, lands);
         match self.world.called(operation, name) {
-            Behaviour::Works => self.world.write(name, parts, direction),
+            Behaviour::Works => send(all, Duration::ZERO),
             Behaviour::Fails(problem) => return Err(problem),
             Behaviour::Hangs(limit) => {
                 tokio::time::sleep(limit).await;
                 return Err(unreachable(operation));
             }
-            Behaviour::HalfInjects => self.world.write(name, parts / 2, direction),
+            Behaviour::HalfInjects => send(all / 2, Duration::ZERO),
             Behaviour::FailsHalfway(problem) => {
-                self.world.write(name, parts / 2, direction);
+                send(all / 2, Duration::ZERO);
                 return Err(problem);
             }
             Behaviour::Lies => {}
             Behaviour::LosesAnswer => {
-                self.world.write(name, parts, direction);
+                send(all, Duration::ZERO);
                 return Err(unreachable(operation));
             }
             Behaviour::LandsLate(delay) => {
-                self.world.write_later(name, direction, delay);
+                send(all, delay);
                 return Err(unreachable(operation));
+            }
+            Behaviour::LandsInParts(delay) => {
+                send(all / 2, Duration::ZERO);
+                send(all, delay);
+                return Err(unreachable(operation));
+            }
+            Behaviour::Slow(pace) => {
+                pass(pace.asks).await;
+                send(all, pace.lands);
+                pass(pace.answers).await;
             }
         }
         Ok(())
@@ -118,7 +131,13 @@ impl SimulatedDriver {
                 tokio::time::sleep(limit).await;
                 Err(unreachable(operation))
             }
-            Behaviour::LosesAnswer | Behaviour::LandsLate(_) => Err(unreachable(operation)),
+            Behaviour::LosesAnswer | Behaviour::LandsLate(_) | Behaviour::LandsInParts(_) => {
+                Err(unreachable(operation))
+            }
+            Behaviour::Slow(pace) => {
+                pass(pace.asks + pace.answers).await;
+                Ok(Told::Truth)
+            }
         }
     }
 
@@ -181,6 +200,13 @@ impl FaultDriver for SimulatedDriver {
     }
 }
 
+/// No time at all is not even a turn for others.
+async fn pass(time: Duration) {
+    if !time.is_zero() {
+        tokio::time::sleep(time).await;
+    }
+}
+
 /// What a scripted world says when asked.
 enum Told {
     Truth,
@@ -223,12 +249,19 @@ fn unreachable(operation: Operation) -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::faults::simulated::Pace;
     use crate::model::request::Continuity;
 
     const FAULT: &str = "slow stream";
+    const PACE: Pace = Pace {
+        asks: Duration::from_secs(1),
+        lands: Duration::from_secs(2),
+        answers: Duration::from_secs(3),
+    };
 
     fn undo() -> Undo {
         Undo::Simulated(SimulatedUndo {
@@ -279,6 +312,8 @@ mod tests {
             (Behaviour::Lies, Ok(()), 0),
             (Behaviour::LosesAnswer, deaf(), 4),
             (Behaviour::LandsLate(second), deaf(), 0),
+            (Behaviour::LandsInParts(second), deaf(), 2),
+            (Behaviour::Slow(PACE), Ok(()), 4),
         ] {
             let world = SimulatedWorld::new();
             world.give_parts(FAULT, 4);
@@ -299,6 +334,28 @@ mod tests {
         assert_eq!(world.in_place(), Vec::<String>::new());
         tokio::time::advance(Duration::from_millis(1)).await;
         assert_eq!(world.in_place(), [FAULT]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_sent_slowly_lands_though_nobody_waits_for_it_and_the_world_remembers_when() {
+        let world = SimulatedWorld::new();
+        world.decides(|_, _| Behaviour::Slow(PACE));
+        let sent = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&sent);
+        world.observes(move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+        });
+        let begun = tokio::time::Instant::now();
+        let driver = world.driver();
+        let undo = undo();
+        let cut = tokio::time::timeout(Duration::from_millis(1_500), driver.inject(&undo));
+        assert!(cut.await.is_err());
+        assert_eq!(sent.load(Ordering::SeqCst), 1);
+        assert_eq!(world.in_place(), Vec::<String>::new());
+        tokio::time::advance(Duration::from_secs(5)).await;
+        let landed = begun + Duration::from_secs(3);
+        assert_eq!(world.in_place(), [FAULT]);
+        assert_eq!(world.history(), [(landed, vec![FAULT.to_owned()])]);
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! The state of a scripted world, its script, and what a test may look at.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -59,7 +60,35 @@ pub enum Behaviour {
     LosesAnswer,
     /// Answers `Unreachable` at once and does it this much later (tokio time): a write in flight.
     LandsLate(Duration),
+    /// Does it for the first half of the parts (rounded down), answers `Unreachable`, and does it for
+    /// all of them this much later.
+    LandsInParts(Duration),
+    /// Does it, and takes its time: what was sent lands even if nobody waits for it any more.
+    Slow(Pace),
 }
+
+/// How long a slow call takes, in tokio time. A question takes the first and the last of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// Until the write is sent.
+    pub asks: Duration,
+    /// From then until it lands.
+    pub lands: Duration,
+    /// From then until its answer is there.
+    pub answers: Duration,
+}
+
+/// A write that is being sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// The scripted fault.
+    pub fault: String,
+    /// In or out.
+    pub direction: Direction,
+}
+
+type Chooser = Box<dyn FnMut(Operation, &str) -> Behaviour + Send>;
+type Observer = Box<dyn FnMut(&Sent) + Send>;
 
 /// A world that does what its script says. Clones share one state, so a test keeps one and changes
 /// it while the engine runs.
@@ -68,7 +97,7 @@ pub struct SimulatedWorld {
     state: Arc<Mutex<State>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     parts: BTreeMap<String, usize>,
     in_place: BTreeSet<(String, usize)>,
@@ -80,19 +109,34 @@ struct State {
     late: Vec<LateWrite>,
     foreign_changes: Vec<String>,
     calls: Vec<String>,
+    chooser: Option<Chooser>,
+    observer: Option<Observer>,
+    history: Vec<(Instant, Vec<String>)>,
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("State");
+        shown.field("in_place", &self.in_place);
+        shown.field("session", &self.session);
+        shown.field("late", &self.late).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
 struct LateWrite {
     due: Instant,
     fault: String,
+    parts: usize,
     direction: Direction,
 }
 
 /// Whether a write puts parts in or takes them out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
+pub enum Direction {
+    /// In.
     In,
+    /// Out.
     Out,
 }
 
@@ -124,6 +168,16 @@ impl SimulatedWorld {
         self.state().always.insert(operation, behaviour);
     }
 
+    /// Every call that no script is left for is taken as this says.
+    pub fn decides(&self, chooser: impl FnMut(Operation, &str) -> Behaviour + Send + 'static) {
+        self.state().chooser = Some(Box::new(chooser));
+    }
+
+    /// Is told each write at the moment that it is sent; may not ask the world anything.
+    pub fn observes(&self, observer: impl FnMut(&Sent) + Send + 'static) {
+        self.state().observer = Some(Box::new(observer));
+    }
+
     /// Every `prepare` is answered with this problem.
     pub fn refuses_prepare(&self, problem: Problem) {
         self.always(Operation::Prepare, Behaviour::Fails(problem));
@@ -131,7 +185,9 @@ impl SimulatedWorld {
 
     /// Somebody else takes out all that is in place.
     pub fn remove_fault(&self) {
-        self.state().in_place.clear();
+        let mut state = self.state();
+        state.in_place.clear();
+        state.remember(Instant::now());
     }
 
     /// The world restarts: another session, and what was in place is gone.
@@ -140,6 +196,7 @@ impl SimulatedWorld {
         state.session += 1;
         state.in_place.clear();
         state.late.clear();
+        state.remember(Instant::now());
     }
 
     /// Somebody else changes something of theirs; `verify_gone` names it.
@@ -149,11 +206,12 @@ impl SimulatedWorld {
 
     /// The parts that are in place: the fault's name, or `name 2/3` for a fault of several parts.
     pub fn in_place(&self) -> Vec<String> {
-        let state = self.state();
-        let names = state.in_place.iter();
-        names
-            .map(|(fault, part)| state.label(fault, *part))
-            .collect()
+        self.state().labels()
+    }
+
+    /// What was in place after each change, and from when on (tokio time).
+    pub fn history(&self) -> Vec<(Instant, Vec<String>)> {
+        self.state().history.clone()
     }
 
     /// Every call since the world was made, in order: `inject slow stream`.
@@ -174,7 +232,11 @@ impl SimulatedWorld {
             .first
             .get_mut(&operation)
             .and_then(VecDeque::pop_front);
-        scripted.unwrap_or_else(|| state.always.get(&operation).cloned().unwrap_or_default())
+        if let Some(behaviour) = scripted.or_else(|| state.always.get(&operation).cloned()) {
+            return behaviour;
+        }
+        let chooser = state.chooser.as_mut();
+        chooser.map_or(Behaviour::Works, |choose| choose(operation, fault))
     }
 
     pub(super) fn remember_session(&self, fault: &str) {
@@ -196,16 +258,23 @@ impl SimulatedWorld {
         self.state().count(fault)
     }
 
-    pub(super) fn write(&self, fault: &str, parts: usize, direction: Direction) {
-        self.state().write(fault, parts, direction);
-    }
-
-    pub(super) fn write_later(&self, fault: &str, direction: Direction, delay: Duration) {
-        self.state().late.push(LateWrite {
-            due: Instant::now() + delay,
+    /// Sends a write that lands after so long.
+    pub(super) fn send(&self, fault: &str, parts: usize, direction: Direction, lands: Duration) {
+        let mut state = self.state();
+        let sent = Sent {
             fault: fault.to_owned(),
             direction,
+        };
+        if let Some(observe) = state.observer.as_mut() {
+            observe(&sent);
+        }
+        state.late.push(LateWrite {
+            due: Instant::now() + lands,
+            fault: sent.fault,
+            parts,
+            direction,
         });
+        state.land_late_writes();
     }
 
     /// The parts of one fault that are in place.
@@ -252,17 +321,30 @@ impl State {
         }
     }
 
+    fn labels(&self) -> Vec<String> {
+        let parts = self.in_place.iter();
+        parts
+            .map(|(fault, part)| self.label(fault, *part))
+            .collect()
+    }
+
+    fn remember(&mut self, at: Instant) {
+        let labels = self.labels();
+        if self.history.last().map(|(_, before)| before) != Some(&labels) {
+            self.history.push((at, labels));
+        }
+    }
+
     fn land_late_writes(&mut self) {
         let now = Instant::now();
-        let (due, waiting) = std::mem::take(&mut self.late)
+        let (mut due, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.late)
             .into_iter()
             .partition(|write: &LateWrite| write.due <= now);
         self.late = waiting;
+        due.sort_by_key(|write| write.due);
         for write in due {
-            let LateWrite {
-                fault, direction, ..
-            } = write;
-            self.write(&fault, self.count(&fault), direction);
+            self.write(&write.fault, write.parts, write.direction);
+            self.remember(write.due);
         }
     }
 }

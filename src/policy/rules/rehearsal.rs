@@ -331,7 +331,7 @@ impl Seen<'_> {
                 "hold longer, look back over a shorter range, or scrape more often",
             ));
         }
-        let told = Span::from_millis(late.as_millis() + patience.as_millis());
+        let told = Span::from_millis(late.as_millis().saturating_add(patience.as_millis()));
         // A patience as long as every hold is the rule `gates`'s business.
         let ends_none = told >= holds.longest && patience < holds.longest;
         ends_none.then(|| {
@@ -350,7 +350,7 @@ impl Seen<'_> {
     /// that a rate needs; where `or vector(0)` stands for nothing, that reads as all being well.
     fn emptiness(&self, freshness: &Freshness) -> Option<Found> {
         let Starved { window, interval } = freshness.starved?;
-        let enough = Span::from_millis(interval.as_millis() * 2);
+        let enough = Span::from_millis(interval.as_millis().saturating_mul(2));
         Some(Found::deny(
             self.at_metric(),
             format!(

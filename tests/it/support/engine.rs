@@ -58,13 +58,22 @@ type Fails = Arc<dyn Fn(&Event) -> bool + Send + Sync>;
 pub struct ScriptedJournal {
     records: Arc<Mutex<Vec<Record>>>,
     fails_at: Option<Fails>,
+    /// Events that are written and cannot be synced.
+    unsynced_at: Option<fn(&Event) -> bool>,
 }
 
 impl ScriptedJournal {
     pub fn failing_at(fails_at: impl Fn(&Event) -> bool + Send + Sync + 'static) -> Self {
         Self {
-            records: Arc::default(),
             fails_at: Some(Arc::new(fails_at)),
+            ..Self::default()
+        }
+    }
+
+    pub fn unsynced_at(unsynced_at: fn(&Event) -> bool) -> Self {
+        Self {
+            unsynced_at: Some(unsynced_at),
+            ..Self::default()
         }
     }
 
@@ -92,7 +101,16 @@ impl Sink for ScriptedJournal {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(record.clone());
-        Ok(())
+        match self.unsynced_at {
+            Some(unsynced) if unsynced(&record.event) => {
+                Err(Problem::new(ProblemKind::Evidence, "input/output error"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn last(&self) -> Option<u64> {
+        self.records().last().map(|record| record.seq)
     }
 }
 

@@ -1,0 +1,26 @@
+//! Schedules of everything that can go wrong, run in a scripted world under paused time: the real
+//! engine, the real guardian's judgement, the real rescue and the real journal, on a disk that fails,
+//! in processes that are killed and stopped anywhere. What must be true of each is in `oracle`.
+//!
+//! `cargo test --test simulate` runs the known seeds and some more; `-- --seed N` shows one of them,
+//! `-- --count N` and `-- --seconds N` run many on all processors.
+
+mod dice;
+mod director;
+mod disk;
+mod drive;
+mod engine;
+mod guardian;
+mod life;
+mod oracle;
+mod plans;
+mod rescuer;
+mod schedule;
+mod sim;
+mod tally;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tally::main()
+}
