@@ -11,7 +11,6 @@ use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::outcome::Outcome;
 use chaos_gameday::model::phase::Phase;
 use chaos_gameday::model::state::RunState;
-use rand_chacha::ChaCha8Rng;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
@@ -21,8 +20,8 @@ use super::aim::{Aim, Blow, Fault, Moment};
 use super::judge::Judge;
 use super::proxy::Proxy;
 
-/// The contract: kill -9 at any moment leaves nothing in place for longer.
-const GUARDIANS_PERIOD: Duration = Duration::from_secs(2);
+/// In this time a guardian that has nothing to undo has gone.
+const GONE_WITHIN: Duration = Duration::from_secs(6);
 /// A run that hangs is taken for one after this.
 const HANGS_FOR: Duration = Duration::from_secs(11);
 /// Until a journal must have its end: a write may be under way for ten seconds, and is waited for.
@@ -50,8 +49,9 @@ pub struct Found {
 struct Drill {
     place: TempDir,
     judge: Judge,
-    /// What the run was started by.
     run: Child,
+    /// How long a fault may stay in after a kill.
+    within: Duration,
 }
 
 fn experiment(aim: &Aim, app: &str, aws: &str) -> String {
@@ -91,7 +91,7 @@ recovery: {{within: 5s}}
     )
 }
 
-pub async fn drill(aim: Aim, _dice: ChaCha8Rng, clients: Arc<Clients>) -> Result<Found, String> {
+pub async fn drill(aim: Aim, within: Duration, clients: Arc<Clients>) -> Result<Found, String> {
     let place = tempfile::tempdir().map_err(|why| why.to_string())?;
     let judge = Judge::start(place.path(), clients).await?;
     let proxy = Proxy::start(judge.aws.clone(), aim.on_the_way).await;
@@ -99,7 +99,12 @@ pub async fn drill(aim: Aim, _dice: ChaCha8Rng, clients: Arc<Clients>) -> Result
     std::fs::write(place.path().join("drill.yaml"), text).unwrap();
     std::fs::write(place.path().join("chaos-policy.yaml"), POLICY).unwrap();
     let run = chaos(place.path(), &["run", "--yes", "drill.yaml"], "run.log")?;
-    let mut drill = Drill { place, judge, run };
+    let mut drill = Drill {
+        place,
+        judge,
+        run,
+        within,
+    };
     let found = drill.go_through(&aim).await;
     // Whatever is left of it in a drill that failed ends here.
     drill.end_all().await;
@@ -223,7 +228,7 @@ impl Drill {
     async fn kill_run(&mut self) -> Result<Found, String> {
         hit(self.run_pid(), Signal::KILL);
         let begun = Instant::now();
-        let clean = self.until_clean(begun, GUARDIANS_PERIOD).await?;
+        let clean = self.until_clean(begun, self.within).await?;
         // The fold of what stood there by then: nobody else writes before it takes the run over.
         let phase = self.settled().await?;
         self.judge.find_clean().await?;
@@ -325,9 +330,7 @@ impl Drill {
         let phase = self.phase();
         hit(self.run_pid(), Signal::STOP);
         let begun = Instant::now();
-        let clean = self
-            .until_clean(begun, HANGS_FOR + GUARDIANS_PERIOD)
-            .await?;
+        let clean = self.until_clean(begun, HANGS_FOR + self.within).await?;
         self.settled().await?;
         self.judge.find_clean().await?;
         self.verified().await?;
@@ -375,8 +378,8 @@ impl Drill {
                     return Err(format!("it was taken over and is called {outcome:?}"));
                 }
                 (Some(_), _) => return Ok(phase),
-                // Before its first event there is nothing to end.
-                (None, _) if records.is_empty() && begun.elapsed() > GUARDIANS_PERIOD => {
+                // Before it has a guardian nothing is in place, and nobody is there to end it.
+                (None, _) if hit_in.guardian.is_none() && begun.elapsed() > GONE_WITHIN => {
                     return Ok("not begun");
                 }
                 (None, _) if begun.elapsed() > SETTLED_WITHIN => {
@@ -408,7 +411,7 @@ impl Drill {
             .guardian()
             .filter(|pid| test_kill_process(*pid).is_ok())
         {
-            if begun.elapsed() > GUARDIANS_PERIOD * 3 {
+            if begun.elapsed() > GONE_WITHIN {
                 return Err(format!("guardian {pid:?} is still there"));
             }
             sleep(BETWEEN_LOOKS).await;
