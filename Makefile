@@ -1,12 +1,14 @@
 # Everything a contributor types. Needs cargo, make and a POSIX shell.
 
 CARGO ?= cargo
+N ?= 200
+SEED ?= 1
 CHAOS = $(CARGO) run --locked --quiet --bin chaos --
 # Where `cargo install` puts binaries, by cargo's own order of precedence.
 BIN_DIR = $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test e2e-kube lint bench install man completions docs schema
+.PHONY: help demo test kills e2e-kube lint bench install man completions docs schema
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -16,6 +18,9 @@ demo: ## Run one game day on the sandbox, end to end, in under 90 seconds
 
 test: ## Run every test
 	$(CARGO) test --locked
+
+kills: ## End N real runs at random points (N=200 SEED=1); the sandbox says what is left
+	$(CARGO) test --locked --test kills -- --drills $(N) --seed $(SEED) --jobs $$(nproc 2>/dev/null || echo 2) --within-ms 2000
 
 e2e-kube: ## Run the tests that need a Kubernetes control plane (builds one with Go the first time)
 	@folder=$$(scripts/kube-binaries) && \

@@ -17,7 +17,7 @@ use super::words::Word;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::takeover::{GuardianNews, Standing};
 use crate::model::units::Span;
-use crate::run::{Guard, Input, Operator};
+use crate::run::{Guard, Input, Operator, beside};
 
 /// How many guardians may take the place of one before them.
 const REPLACEMENTS: u32 = 3;
@@ -74,7 +74,12 @@ impl Guard for Post {
                 news: self.news.clone(),
                 line: Arc::clone(&self.line),
             };
-            let task = tokio::spawn(keeping.keep(sentry, parted));
+            let task = beside(
+                "the keeper of the guardian",
+                self.news.clone(),
+                keeping.keep(sentry, parted),
+            );
+            let task = tokio::spawn(task);
             self.keeper = Some(Keeper { parting, task });
             Ok(Some(pid))
         })
