@@ -24,7 +24,8 @@ use chaos_gameday::plan::document::{Experiment, GaugedSlo, Step, Worlds};
 use chaos_gameday::plan::{DocumentSource, Plan, PlannedStep, StoredPlan};
 use chaos_gameday::policy::{self, Admission, AdmittedPlan};
 use chaos_gameday::run::{
-    Clock, Gauge, Input, Kit, Operator, Rescue, Runner, Settlement, Sink, Timing, operator, rescue,
+    Clock, Gauge, Guard, Input, Kit, Operator, Rescue, Runner, Settlement, Sink, Timing, Unguarded,
+    operator, rescue,
 };
 
 use super::delays::Through;
@@ -48,6 +49,7 @@ pub struct Scene {
     pub journal: ScriptedJournal,
     /// The operation in which the driver panics once.
     pub panics_in: Option<&'static str>,
+    pub guard: Box<dyn Guard>,
 }
 
 /// Whether the disk is full when this event comes.
@@ -172,6 +174,7 @@ impl Scene {
             every: Span::from_secs(1),
             journal: ScriptedJournal::default(),
             panics_in: None,
+            guard: Box::new(Unguarded),
         }
     }
 
@@ -221,7 +224,7 @@ impl Scene {
             clock: Clock::starting_at(a_time()),
         };
         let run: RunId = "r-20260101-000000-test".parse().expect("a run id");
-        let runner = Runner::new(admitted, run, person_at_desk(), kit);
+        let runner = Runner::new(admitted, run, person_at_desk(), kit).guarded(self.guard);
         let (own, inputs) = operator();
         let beside = tokio::spawn(person(own.clone(), self.world.clone()));
         let settlement = runner
