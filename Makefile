@@ -1,12 +1,13 @@
 # Everything a contributor types. Needs cargo, make and a POSIX shell.
 
 CARGO ?= cargo
+N ?= 100000
 CHAOS = $(CARGO) run --locked --quiet --bin chaos --
 # Where `cargo install` puts binaries, by cargo's own order of precedence.
 BIN_DIR = $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test e2e-kube lint bench install man completions docs schema
+.PHONY: help demo test simulate e2e-kube lint bench install man completions docs schema
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -16,6 +17,9 @@ demo: ## Run one game day on the sandbox, end to end, in under 90 seconds
 
 test: ## Run every test
 	$(CARGO) test --locked
+
+simulate: ## Run N schedules of failures (100000, or N=1000000) on all processors
+	$(CARGO) test --locked --release --test simulate -- --count $(N)
 
 e2e-kube: ## Run the tests that need a Kubernetes control plane (builds one with Go the first time)
 	@folder=$$(scripts/kube-binaries) && \
