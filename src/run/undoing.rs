@@ -32,6 +32,8 @@ pub(super) struct Work {
 /// What the world showed after one attempt, and whether the undo itself was answered well.
 pub(super) struct Seen {
     absence: Absence,
+    /// When the world was asked: an answer that took its time says nothing about what landed meanwhile.
+    asked: Instant,
     sent: Result<(), Problem>,
 }
 
@@ -100,8 +102,9 @@ pub(super) trait Undoing: Send {
             let mut remaining = vec![work.undo.summary()];
             for attempt in 1.. {
                 match self.undo_once(work).await {
-                    Ok(Seen { absence, .. })
-                        if absence.remaining.is_empty() && work.late_until.is_none_or(is_past) =>
+                    Ok(Seen { absence, asked, .. })
+                        if absence.remaining.is_empty()
+                            && work.late_until.is_none_or(|landed| landed <= asked) =>
                     {
                         self.gone(work, absence);
                         return;
@@ -110,7 +113,7 @@ pub(super) trait Undoing: Send {
                         // Seen gone, but a write whose answer was lost may still land: look again later.
                         self.enter(Trigger::NotGone);
                     }
-                    Ok(Seen { absence, sent }) => {
+                    Ok(Seen { absence, sent, .. }) => {
                         remaining.clone_from(&absence.remaining);
                         let problem = sent.err().unwrap_or_else(|| still_there(&absence));
                         self.record(Event::GoneChecked {
@@ -148,11 +151,16 @@ pub(super) trait Undoing: Send {
             let sent = self.exchanged(work.step, Purpose::Undo, reverted);
             let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
             self.enter(Trigger::UndoSent);
+            let asked = Instant::now();
             let absence = self
                 .finish(async move { driver.verify_gone(&undo).await })
                 .await
                 .and_then(|answer| answer)?;
-            Ok(Seen { absence, sent })
+            Ok(Seen {
+                absence,
+                asked,
+                sent,
+            })
         }
     }
 
@@ -198,10 +206,6 @@ pub(super) trait Undoing: Send {
             self.enter(Trigger::NotGone);
         }
     }
-}
-
-fn is_past(moment: Instant) -> bool {
-    Instant::now() >= moment
 }
 
 fn still_there(absence: &Absence) -> Problem {

@@ -56,6 +56,10 @@ impl std::fmt::Debug for Inner {
 pub struct Wild {
     pub writes: u32,
     pub reads: u32,
+    /// How long every answer takes.
+    pub pace: Duration,
+    /// Hardly anything is done between these two.
+    pub storm: (Instant, Instant),
     pub until: Option<Instant>,
 }
 
@@ -146,9 +150,12 @@ impl Stack {
     }
 
     pub fn tame(&self) {
+        let now = Instant::now();
         self.inner().wild = Wild {
             writes: 0,
             reads: 0,
+            pace: Duration::ZERO,
+            storm: (now, now),
             until: None,
         };
     }
@@ -270,14 +277,27 @@ impl Inner {
     }
 
     fn manner(&mut self, method: &str) -> Manner {
-        let over = self.wild.until.is_some_and(|until| Instant::now() >= until);
+        let now = Instant::now();
+        let (from, to) = self.wild.storm;
+        if from <= now && now < to && self.dice.happens(950) {
+            return self.dice.pick(&[
+                Manner::Refused,
+                Manner::Refused,
+                Manner::Hangs,
+                Manner::Answers(503, "<html>gateway</html>"),
+            ]);
+        }
+        let over = self.wild.until.is_some_and(|until| now >= until);
         let wild = match method {
             // An operation asks several times.
             "GET" => self.wild.reads / 3,
             _ => self.wild.writes,
         };
         if over || !self.dice.happens(wild) {
-            return Manner::Works;
+            return match self.wild.pace {
+                Duration::ZERO => Manner::Works,
+                pace => Manner::Slow(pace / 2, pace / 2),
+            };
         }
         let dice = &mut self.dice;
         let broken = dice.pick(&[

@@ -21,7 +21,7 @@ use crate::disk::Disk;
 use crate::life::{Life, Role, current};
 use crate::localstack::{Stack, Wild};
 use crate::plans::{self, Shape};
-use crate::schedule::{Doom, How, Place, Schedule, behaviour};
+use crate::schedule::{Doom, How, Place, Schedule, behaviour, stormy};
 use crate::world::{Kind, World};
 
 /// Where the journal is said to lie.
@@ -107,6 +107,11 @@ impl Sim {
                 Wild {
                     writes: schedule.wild_writes,
                     reads: schedule.wild_reads,
+                    pace: Duration::from_millis(schedule.sluggish_ms),
+                    storm: (
+                        began + Duration::from_millis(schedule.storm.0),
+                        began + Duration::from_millis(schedule.storm.1),
+                    ),
                     until: began
                         .checked_add(Duration::from_millis(schedule.tame_from_ms.min(1 << 40))),
                 },
@@ -137,6 +142,7 @@ impl Sim {
             wild_writes,
             wild_reads,
             tame_from_ms,
+            storm,
             ..
         } = self.schedule;
         let mut dice = Dice::of(seed, 2);
@@ -150,7 +156,12 @@ impl Sim {
                 Operation::Confirm | Operation::VerifyGone => wild_reads,
                 Operation::Prepare => wild_reads / 3,
             };
-            let behaviour = behaviour(&mut dice, wild, operation);
+            let now_ms = elapsed_ms(began);
+            let in_storm = storm.0 <= now_ms && now_ms < storm.1;
+            let behaviour = match in_storm && !tame.load(Ordering::Relaxed) {
+                true => stormy(&mut dice),
+                false => behaviour(&mut dice, wild, operation),
+            };
             if let Some(sim) = watcher.upgrade() {
                 sim.trace(|| format!("{} {fault}: {behaviour:?}", operation.word()));
             }

@@ -62,6 +62,8 @@ pub struct ScriptedJournal {
     fails_at: Option<Fails>,
     /// Events that are written and cannot be synced.
     unsynced_at: Option<fn(&Event) -> bool>,
+    /// Events at which the engine panics, once they are written.
+    panics_at: Option<fn(&Event) -> bool>,
 }
 
 impl ScriptedJournal {
@@ -75,6 +77,13 @@ impl ScriptedJournal {
     pub fn unsynced_at(unsynced_at: fn(&Event) -> bool) -> Self {
         Self {
             unsynced_at: Some(unsynced_at),
+            ..Self::default()
+        }
+    }
+
+    pub fn panicking_at(panics_at: fn(&Event) -> bool) -> Self {
+        Self {
+            panics_at: Some(panics_at),
             ..Self::default()
         }
     }
@@ -103,6 +112,9 @@ impl Sink for ScriptedJournal {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(record.clone());
+        if self.panics_at.is_some_and(|panics| panics(&record.event)) {
+            panic!("the engine panics, as scripted");
+        }
         match self.unsynced_at {
             Some(unsynced) if unsynced(&record.event) => {
                 Err(Problem::new(ProblemKind::Evidence, "input/output error"))
@@ -125,12 +137,21 @@ pub struct Ended {
 
 /// Ends a run that stopped with this state, as another process would: what could not be proven gone.
 pub async fn rescued(state: RunState, drivers: &[Arc<dyn FaultDriver>]) -> Vec<String> {
+    rescued_into(ScriptedJournal::default(), state, drivers).await
+}
+
+/// The same, with a record of it.
+pub async fn rescued_into(
+    journal: ScriptedJournal,
+    state: RunState,
+    drivers: &[Arc<dyn FaultDriver>],
+) -> Vec<String> {
     let driver_of = |step: usize, undo: &Undo| {
         let none = || Problem::new(ProblemKind::Unexpected, format!("no driver for {undo:?}"));
         drivers.get(step).cloned().ok_or_else(none)
     };
     let settlement = rescue(Rescue {
-        sink: Box::new(ScriptedJournal::default()),
+        sink: Box::new(journal),
         clock: Clock::continued(a_time(), state.elapsed_ms),
         state,
         drivers: &driver_of,
