@@ -6,7 +6,7 @@ CHAOS = $(CARGO) run --locked --quiet --bin chaos --
 BIN_DIR = $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test e2e-kube lint bench install man completions docs schema
+.PHONY: help demo test fuzz e2e-kube lint bench install man completions docs schema
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -16,6 +16,11 @@ demo: ## Run one game day on the sandbox, end to end, in under 90 seconds
 
 test: ## Run every test
 	$(CARGO) test --locked
+
+SECONDS ?= 60
+
+fuzz: ## Try hostile input from a new seed for SECONDS=60, all targets together, on one core
+	CHAOS_FUZZ_SECONDS=$(SECONDS) $(CARGO) test --locked --profile fuzz --test fuzz -- --nocapture --test-threads=1
 
 e2e-kube: ## Run the tests that need a Kubernetes control plane (builds one with Go the first time)
 	@folder=$$(scripts/kube-binaries) && \
