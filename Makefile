@@ -22,7 +22,7 @@ kills: ## End N real runs at random points (N=200 SEED=1); the sandbox says what
 	$(CARGO) test --locked --test kills -- --drills $(or $(N),200) --seed $(SEED) --jobs $$(nproc 2>/dev/null || echo 2) --within-ms 2000
 
 simulate: ## Run N schedules of failures (100000, or N=1000000) on all processors
-	$(CARGO) test --locked --release --test simulate -- --count $(or $(N),100000)
+	$(CARGO) test --locked --profile fuzz --test simulate -- --count $(or $(N),100000)
 
 SECONDS ?= 60
 
