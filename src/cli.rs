@@ -6,10 +6,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 mod approving;
+mod cleaning;
 
 pub use approving::{
     AllowedException, ApproveArgs, KeyArgs, PolicyArgs, PolicyCommand, PolicyCommandArgs,
 };
+
+pub use cleaning::{AbortArgs, CleaningArgs, RecoverArgs};
 
 use crate::completing;
 use crate::model::ids::Name;
@@ -29,7 +32,7 @@ Exit codes of a run:
   8   -             evidence could not be written or read
   70  -             a bug in chaos
 
-Every other command uses 0, 2, 3, 4, 8 and 70 in the same sense.";
+Every other command uses 0, 2, 3, 4, 8 and 70 in the same sense, `abort` and `recover` 5 and 7 too.";
 
 const FIRST_STEPS: &str = "\
 Start here:
@@ -100,6 +103,10 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Turn a run into a document; several runs into a comparison
     Report(ReportArgs),
+    /// End a run from any terminal: undo what it has in place, and prove it gone
+    Abort(AbortArgs),
+    /// End the runs that have no end, and take out what runs left behind
+    Recover(RecoverArgs),
     /// List the runs
     Runs(ListArgs),
     /// Show a plan with its approvals, or a run

@@ -32,6 +32,8 @@ pub enum Failure {
     Void(Box<Unapproved>),
     /// A signal, by this name, before a run began.
     Interrupted(&'static str),
+    /// A signal, by this name, while somebody else's work was waited for; it was said.
+    Left(&'static str),
     /// This program has a bug.
     Bug(String),
 }
@@ -61,7 +63,7 @@ impl Failure {
             },
             Self::Denied(_) | Self::DeniedAt(_) | Self::Drift(_) => 3,
             Self::Unapproved(_) | Self::Void(_) => 4,
-            Self::Interrupted(_) => 5,
+            Self::Interrupted(_) | Self::Left(_) => 5,
             Self::Bug(_) => 70,
         }
     }
@@ -145,6 +147,7 @@ impl Failure {
                 let problem = Problem::new(ProblemKind::Refused, message);
                 printer.error(&problem.hint("nothing was injected, and no lock is kept"));
             }
+            Self::Left(_) => {}
             Self::Bug(why) => printer.error(
                 &Problem::new(ProblemKind::Unexpected, format!("a bug in chaos: {why}"))
                     .hint("please report it with the command that you typed"),

@@ -7,7 +7,9 @@
 mod alarm;
 mod beating;
 mod keyboard;
+mod requests;
 mod showing;
+mod signals;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
 use crate::faults::FaultDriver;
-use crate::journal::Journal;
+use crate::journal::{Journal, RunFolder};
 use crate::model::approval::Person;
 use crate::model::event::Record;
 use crate::model::lock::LockNews;
@@ -39,6 +41,7 @@ use showing::{Board, Showing};
 
 pub use alarm::Alarm;
 pub use keyboard::Keyboard;
+pub use signals::Signals;
 
 /// How long the last words may wait for a reader that does not read.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -133,6 +136,7 @@ pub async fn execute(
     let begin = |keyboard| Reading::begin(keyboard, &own, &views, &board, stage.clock);
     let reading = stage.keyboard.map(begin).transpose()?;
     let journal = stage.journal.path().to_owned();
+    let request = RunFolder::of(&journal).abort_request();
     let session = Box::new(Session {
         journal: Ok(stage.journal),
         views: views.clone(),
@@ -145,6 +149,11 @@ pub async fn execute(
         "the run's pulse",
         &own,
         beating::beat(own.clone(), Clock::asleep),
+    ));
+    listening.push(beside(
+        "the ear for `chaos abort`",
+        &own,
+        requests::await_request(request, own.clone()),
     ));
     let run = tokio::spawn(runner.execute(session, own, inputs));
     let settlement = match run.await {

@@ -15,6 +15,7 @@ use super::locking::{self, Locked};
 use super::looking;
 use super::planning::{self, Planned, source_setup};
 use super::preflight;
+use super::unfinished;
 use crate::cli::{ConductArgs, Form};
 use crate::clients::Clients;
 use crate::error::{Failure, Way};
@@ -90,7 +91,7 @@ pub(super) async fn conduct(
     planned: Planned,
     conduct: Conduct<'_>,
 ) -> Result<Conducted, Failure> {
-    refuse_short_undo(conduct.args)?;
+    refuse_short_undo(conduct.args.undo_timeout)?;
     let mut lease = None;
     // Others wait for the Lease, also where this program has a bug.
     let conducted = AssertUnwindSafe(under_lease(desk, planned, conduct, &mut lease));
@@ -204,6 +205,7 @@ async fn clear(
     conduct: &Conduct<'_>,
     lease: &mut Option<HeldLease>,
 ) -> Result<Cleared, Failure> {
+    unfinished::refuse(desk, store)?;
     let own = conduct.sandbox.as_ref().map(planning::own);
     if !desk.printer.has_person() {
         // Nobody can change the answer, so a no is known before anything is locked. Once more below,
@@ -245,11 +247,12 @@ async fn clear(
     })
 }
 
-fn refuse_short_undo(args: &ConductArgs) -> Result<(), Problem> {
-    if args.undo_timeout >= SHORTEST_UNDO {
+/// An undo that has less time than its own requests.
+pub(super) fn refuse_short_undo(undo_timeout: Span) -> Result<(), Problem> {
+    if undo_timeout >= SHORTEST_UNDO {
         return Ok(());
     }
-    let message = format!("an undo cannot be proven within {}", args.undo_timeout);
+    let message = format!("an undo cannot be proven within {undo_timeout}");
     let hint = format!("give `--undo-timeout` {SHORTEST_UNDO} or more");
     Err(Problem::new(ProblemKind::Invalid, message).hint(hint))
 }

@@ -1,14 +1,18 @@
 //! Wiring only, one file a verb: settings, load, call, show.
 
+mod abort;
 mod admission;
 mod approvals;
 mod approve;
 mod asking;
+mod attending;
 mod bug;
+mod cleaning;
 mod completions;
 mod conduct;
 mod guarding;
 mod init;
+mod leftovers;
 mod locking;
 mod looking;
 mod man;
@@ -18,6 +22,7 @@ mod planning;
 mod plans;
 mod policies;
 mod preflight;
+mod recover;
 mod replay;
 mod report;
 mod run;
@@ -26,6 +31,7 @@ mod sandbox;
 mod schema;
 mod show;
 mod signature;
+mod unfinished;
 
 use crate::cli::{Cli, Color, Command, Global};
 use crate::error::Failure;
@@ -104,6 +110,8 @@ fn perform(desk: &Desk, command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => on_a_runtime(run::run(desk, &args)),
         Command::Replay(args) => on_a_runtime(replay::replay(desk, &args)),
         Command::Report(args) => report::report(desk, &args),
+        Command::Abort(args) => on_a_runtime(abort::abort(desk, &args)),
+        Command::Recover(args) => on_a_runtime(recover::recover(desk, &args)),
         Command::Runs(args) => runs::runs(desk, &args),
         Command::Show(args) => show::show(desk, &args),
         Command::Policy(args) => policies::policy(desk, &args),

@@ -42,6 +42,8 @@ fn compare_in_turn(desk: &Desk, reports: &[Report], form: Form) -> Result<(), Fa
 
 /// A run as a report; damage of its journal is part of it.
 pub(super) fn of(entry: &RunEntry) -> Result<Report, Failure> {
+    // Before the journal is read: whoever has let go since has written its end.
+    let attendance = entry.attendance();
     let recorded = journal::read(&entry.journal)?;
     let mut report = Report::from_events(&recorded.records);
     let damage = recorded.breaks.iter().map(ToString::to_string);
@@ -51,7 +53,14 @@ pub(super) fn of(entry: &RunEntry) -> Result<Report, Failure> {
             .evidence
             .push(format!("line {}: {}", torn.line, torn.why));
     }
-    Ok(report)
+    if let Some(guardian) = &mut report.guardian {
+        let log = entry.folder().guardian_log();
+        guardian.log = log.exists().then(|| log.display().to_string());
+    }
+    Ok(match attendance {
+        Ok(attendance) => report.attended(attendance),
+        Err(_) => report,
+    })
 }
 
 /// Shows a report as data.

@@ -24,9 +24,15 @@ pub(super) fn runs(desk: &Desk, args: &ListArgs) -> Result<Exit, Failure> {
 }
 
 fn row(entry: RunEntry) -> RunRow {
-    match journal::read(&entry.journal) {
+    let attendance = entry.attendance();
+    let row = match journal::read(&entry.journal) {
         Ok(recorded) => RunRow::of(entry.id, &RunState::of(&recorded.records)),
-        Err(problem) => RunRow::unreadable(entry.id, problem.message),
+        Err(problem) => return RunRow::unreadable(entry.id, problem.message),
+    };
+    // Looked at before the journal was read: whoever has let go since has written its end.
+    match (row.outcome, attendance) {
+        (None, Ok(attendance)) => row.attended(attendance),
+        (Some(_), _) | (None, Err(_)) => row,
     }
 }
 
@@ -49,7 +55,7 @@ fn cells(row: &RunRow) -> Vec<String> {
         row.experiment
             .as_ref()
             .map_or_else(unknown, ToString::to_string),
-        row.ending().to_owned(),
+        row.ending(),
         length(row.took_ms),
     ]
 }

@@ -8,7 +8,7 @@ mod ended;
 mod localstack;
 pub mod simulated;
 
-pub use localstack::{LintFinding, lint};
+pub use localstack::{LintFinding, Tagged, lint, remove_tagged, tagged};
 
 use std::sync::Arc;
 

@@ -9,8 +9,9 @@ use jiff::Timestamp;
 use crate::clients::Clients;
 use crate::faults;
 use crate::journal::{self, Journal, JournalEnd, Recorded, Writing};
-use crate::model::event::Record;
+use crate::model::event::{Event, Record};
 use crate::model::problem::Problem;
+use crate::model::request::Absence;
 use crate::model::state::RunState;
 use crate::model::takeover::Takeover;
 use crate::model::undo::Undo;
@@ -78,6 +79,44 @@ pub async fn take_over(
     over: TakingOver<'_>,
 ) -> Result<Option<Settlement>, Problem> {
     let recorded = journal::read(over.journal)?;
+    Ok(end(&recorded, over).await)
+}
+
+/// Ends the run also where it has ended, after what was seen of the faults of these steps, in place once
+/// more, went into its record.
+///
+/// # Errors
+/// The journal cannot be read, or cannot be written: then nothing was undone.
+pub async fn take_over_seen(
+    _lock: &Writing,
+    mut over: TakingOver<'_>,
+    seen: &[(usize, Absence)],
+) -> Result<Option<Settlement>, Problem> {
+    let (mut journal, mut recorded) = Journal::resume(over.journal)?;
+    let mut state = RunState::of(&recorded.records);
+    let clock = Clock::going_on(Clock::wall(), &state);
+    for (step, absence) in seen {
+        let elapsed_ms = clock.elapsed_ms();
+        let record = Record {
+            seq: state.seq + 1,
+            time: clock.at(elapsed_ms),
+            elapsed_ms,
+            event: Event::GoneChecked {
+                step: *step,
+                absence: absence.clone(),
+            },
+        };
+        journal.append(&record, record.event.durability())?;
+        state.apply(&record);
+        (over.audience)(&record, &state);
+        recorded.records.push(record);
+    }
+    // Whoever goes on opens it anew.
+    drop(journal);
+    Ok(end(&recorded, over).await)
+}
+
+async fn end(recorded: &Recorded, over: TakingOver<'_>) -> Option<Settlement> {
     let clients = over.clients;
     let own_sandbox = RunState::of(&recorded.records)
         .brief()
@@ -87,7 +126,7 @@ pub async fn take_over(
         false => faults::driver_for_undo(undo, clients),
     };
     let settlement = go_on(
-        &recorded,
+        recorded,
         || Journal::resume(over.journal).map(|(journal, _)| journal),
         GoingOn {
             now: Clock::wall(),
@@ -97,7 +136,7 @@ pub async fn take_over(
             audience: over.audience,
         },
     );
-    Ok(settlement.await)
+    settlement.await
 }
 
 /// What going on with a run needs besides its journal, wherever that lies and whatever drives its faults.

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::disk;
 use super::line::{LONGEST_LINE, ReadLine, SealLine};
 use super::reader::{Entries, Entry, verify};
-use super::store::Store;
+use super::store::{RunEntry, Store};
 use crate::model::brief::Brief;
 use crate::model::event::Event;
 use crate::model::history::{History, PastRun, Subject};
@@ -53,6 +53,13 @@ impl Store {
             }
         }
         Ok(remembered)
+    }
+}
+
+impl RunEntry {
+    /// What the run was to do; `None`: its journal does not say.
+    pub fn brief(&self) -> Option<Brief> {
+        beginning_of(&self.id, &self.journal)
     }
 }
 

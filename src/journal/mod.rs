@@ -4,8 +4,10 @@
 //! The journal is the truth about a run and is written before anybody is shown anything. Imports
 //! nothing but `model`; every path is handed in.
 
+mod abort_request;
 mod disk;
 mod finding;
+mod following;
 mod history;
 mod line;
 mod locks;
@@ -19,7 +21,10 @@ mod tail;
 pub mod writer;
 mod writing;
 
+pub use crate::model::attendance::Writer;
+pub use abort_request::{AbortRequest, Asked};
 pub use finding::{Break, Flaw, JournalEnd, Recorded, Torn, Verification};
+pub use following::Following;
 pub use history::Remembered;
 pub use line::{FORMAT, Header, LONGEST_LINE};
 pub use locks::{Attempt, Held, Lock, Locks};
@@ -30,4 +35,4 @@ pub use single_use::Use;
 pub use store::{Approvals, RunEntry, RunFolder, Store};
 pub use tail::{LastLine, LastWord, Tail, last_word};
 pub use writer::Journal;
-pub use writing::{Wanted as WantedWriting, Writer, Writing};
+pub use writing::{Wanted as WantedWriting, Writing};

@@ -4,16 +4,22 @@
 //! overwritten. Whether an approval still counts is judged elsewhere.
 
 use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::disk::{self, Placed};
+use super::writing::Writing;
 use crate::model::approval::SealedApproval;
+use crate::model::attendance::Attendance;
 use crate::model::ids::{PlanId, RunId};
 use crate::model::problem::{Problem, ProblemKind};
 
 /// How many candidates an ambiguous or unknown id is answered with.
 const MOST_CANDIDATES: usize = 10;
+
+/// No journal's first line is longer.
+const LONGEST_HEADER: u64 = 64 * 1024;
 
 /// The state folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +45,27 @@ pub struct RunEntry {
 }
 
 impl RunEntry {
+    /// Its folder.
+    pub fn folder(&self) -> RunFolder {
+        RunFolder::of(&self.journal)
+    }
+
+    /// Whether somebody is at work on it.
+    ///
+    /// # Errors
+    /// Its lock cannot be looked at.
+    pub fn attendance(&self) -> Result<Attendance, Problem> {
+        Writing::held_by(self.folder().path())
+    }
+
+    /// Whether its journal has not even its first line whole, which is on disk before anything else
+    /// happens: nothing was injected.
+    pub fn never_began(&self) -> bool {
+        let missing = fs::symlink_metadata(&self.journal)
+            .is_err_and(|why| why.kind() == std::io::ErrorKind::NotFound);
+        missing || disk::open_file(&self.journal).is_ok_and(|file| !has_a_line(file))
+    }
+
     /// The plan that it executed, as it was stored.
     ///
     /// # Errors
@@ -58,6 +85,13 @@ pub struct Approvals {
 }
 
 impl RunFolder {
+    /// The folder of the run with this journal.
+    pub fn of(journal: &Path) -> Self {
+        Self {
+            path: journal.parent().unwrap_or(Path::new("")).to_owned(),
+        }
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
@@ -223,6 +257,12 @@ impl Store {
         Ok(ids.map(|id| self.run_entry(id)).collect())
     }
 
+    /// The run with exactly this id; `None`: it is not known here.
+    pub fn run(&self, id: &RunId) -> Option<RunEntry> {
+        let known = self.run_folder(id).path().is_dir();
+        known.then(|| self.run_entry(id.clone()))
+    }
+
     /// A run by its id, by the only possible start of it with or without `r-`, or `last`.
     ///
     /// # Errors
@@ -254,6 +294,12 @@ impl Store {
             id,
         }
     }
+}
+
+fn has_a_line(file: File) -> bool {
+    let mut head = Vec::new();
+    let read = file.take(LONGEST_HEADER).read_to_end(&mut head);
+    read.is_err() || head.contains(&b'\n') || head.len() as u64 == LONGEST_HEADER
 }
 
 fn modified(path: &Path) -> SystemTime {

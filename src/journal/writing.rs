@@ -7,32 +7,18 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 use super::disk;
-use crate::model::approval::Person;
+use crate::model::attendance::{Attendance, Writer};
 use crate::model::problem::Problem;
-use crate::model::takeover::Rescuer;
 
 /// Nobody writes a longer one.
 const LONGEST_WRITER: u64 = 4 * 1024;
 
-/// Who writes the journal of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Writer {
-    /// `None`: the run itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rescuer: Option<Rescuer>,
-    /// Whose process.
-    pub person: Person,
-    /// The process, on that person's host.
-    pub pid: u32,
-    /// Since when, UTC.
-    pub since: Timestamp,
-}
+/// Whoever only looks who has the lock holds a share of it for a moment, and must not be taken for
+/// somebody at work: so often, and after such a pause, it is tried.
+const TRIES: (u32, Duration) = (4, Duration::from_millis(10));
 
 /// The lock, held until it is dropped or its process ends in whatever way.
 #[derive(Debug)]
@@ -59,10 +45,14 @@ impl Writing {
         let path = lock_file(folder);
         let cannot = |why| disk::cannot("lock", &path, &why);
         let mut file = disk::open_kept(&path).map_err(cannot)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(Wanted::Held(said(&mut file))),
-            Err(TryLockError::Error(why)) => return Err(cannot(why)),
+        let (tries, pause) = TRIES;
+        for left in (0..tries).rev() {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if left > 0 => std::thread::sleep(pause),
+                Err(TryLockError::WouldBlock) => return Ok(Wanted::Held(said(&mut file))),
+                Err(TryLockError::Error(why)) => return Err(cannot(why)),
+            }
         }
         let line = serde_json::to_vec(writer).unwrap_or_default();
         // It only helps others to find us; the lock itself is taken.
@@ -70,21 +60,23 @@ impl Writing {
         Ok(Wanted::Taken(Self { file }))
     }
 
-    /// Who has it now; `None`: nobody. Takes nothing and makes no file.
+    /// Who has it now. Makes no file, and keeps nobody from taking it.
     ///
     /// # Errors
     /// The disk says no.
-    pub fn held_by(folder: &Path) -> Result<Option<Option<Writer>>, Problem> {
+    pub fn held_by(folder: &Path) -> Result<Attendance, Problem> {
         let path = lock_file(folder);
         if !fs::exists(&path).unwrap_or(true) {
-            return Ok(None);
+            return Ok(Attendance::Nobody);
         }
         let cannot = |why| disk::cannot("look at the lock", &path, &why);
         let mut file = disk::open_file(&path)?;
         match file.try_lock_shared() {
             // Given back at once: the file is closed here.
-            Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(Some(said(&mut file))),
+            Ok(()) => Ok(Attendance::Nobody),
+            Err(TryLockError::WouldBlock) => {
+                Ok(said(&mut file).map_or(Attendance::Unknown, Attendance::Writer))
+            }
             Err(TryLockError::Error(why)) => Err(cannot(why)),
         }
     }

@@ -4,6 +4,7 @@
 //! and it imports nobody.
 
 pub mod approval;
+pub mod attendance;
 pub mod brief;
 pub mod cluster;
 pub mod decision;

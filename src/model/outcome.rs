@@ -1,5 +1,7 @@
 //! How a run ended and the exit code that says so.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// The outcomes of product contract section 5; the exit codes are frozen.
@@ -81,5 +83,11 @@ impl Outcome {
             // Neither can be without a fault; a journal from outside may say so.
             Self::Held | Self::Stuck => self.meaning(),
         }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.word())
     }
 }

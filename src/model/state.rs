@@ -1,6 +1,8 @@
 //! `RunState::apply`: the one fold that live view, replay, report, guardian and recovery share.
 
-use std::collections::VecDeque;
+mod end;
+mod slo;
+mod step;
 
 use jiff::Timestamp;
 
@@ -13,15 +15,13 @@ use super::judgement::Trip;
 use super::outcome::Outcome;
 use super::phase::Phase;
 use super::remark::{Mark, Note, Pause, SinceFault};
-use super::request::{Absence, Proof};
-use super::sample::{Reading, SloState};
-use super::slo::{Reaction, Slo};
-use super::takeover::Takeover;
+use super::slo::Reaction;
 use super::traffic::TrafficSummary;
-use super::undo::Undo;
 
-/// How many readings an SLO's history keeps for the sparkline.
-pub const HISTORY: usize = 600;
+pub use end::{EndRecord, TakeoverRecord};
+use slo::Seen;
+pub use slo::{HISTORY, SloRecord};
+pub use step::{StepRecord, StepTrip};
 
 /// Everything that is known about a run after some of its events.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -61,7 +61,9 @@ pub struct RunState {
     /// Whether the run will wait for a person before its next step.
     pub pause: Pause,
     /// Who went on where the run's own engine stopped, in order.
-    pub takeovers: Vec<Takeover>,
+    pub takeovers: Vec<TakeoverRecord>,
+    /// Every end that was written down: a run that was stuck may end once more.
+    pub ends: Vec<EndRecord>,
     /// The guardian's process, while the run is under its eyes.
     pub guardian: Option<u32>,
     /// What the traffic generator counted.
@@ -91,109 +93,6 @@ pub struct RunHeader {
     pub started: Timestamp,
     /// The plan in short.
     pub brief: Box<Brief>,
-}
-
-/// What is known about an SLO.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SloRecord {
-    /// The SLO.
-    pub slo: Slo,
-    /// The latest state; `None`: never read.
-    pub state: Option<SloState>,
-    /// The latest reading.
-    pub reading: Option<Reading>,
-    /// How long the current breach, or blindness, has lasted.
-    pub streak_ms: u64,
-    /// Values of the last readings with the run's milliseconds, oldest first.
-    pub history: VecDeque<(u64, f64)>,
-    /// Readings so far.
-    pub samples: u64,
-    /// Readings without a value.
-    pub blind_samples: u64,
-    /// The worst value of the baseline.
-    pub baseline_worst: Option<f64>,
-    /// The worst value while a fault was in, or being undone.
-    pub fault_worst: Option<f64>,
-    /// The worst value of the whole run.
-    pub worst: Option<f64>,
-    /// Milliseconds spent breaching, from sample to sample.
-    pub breaching_ms: u64,
-    /// Readings that were due while an earlier one was still under way.
-    pub missed: u64,
-    /// When the latest reading arrived.
-    pub latest_at_ms: Option<u64>,
-}
-
-/// One reading, judged, with its time.
-struct Seen<'a> {
-    at_ms: u64,
-    reading: &'a Reading,
-    state: SloState,
-    streak_ms: u64,
-}
-
-/// What is known about a step.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct StepRecord {
-    /// Its undo, once on disk.
-    pub undo: Option<Undo>,
-    /// When the first request of the fault was about to be sent.
-    pub injecting_at_ms: Option<u64>,
-    /// When the fault was first seen in, whole.
-    pub confirmed_at_ms: Option<u64>,
-    /// The latest answer to "is it in?".
-    pub proof: Option<Proof>,
-    /// When the first rollback SLO tripped, and which; also a breach that the fault began and that
-    /// lost its patience only after the hold.
-    pub tripped: Option<StepTrip>,
-    /// When the undo began.
-    pub undoing_at_ms: Option<u64>,
-    /// When the fault was seen gone.
-    pub gone_at_ms: Option<u64>,
-    /// The latest answer to "is it out?".
-    pub absence: Option<Absence>,
-    /// Failed attempts to undo or to see it gone.
-    pub undo_failures: u32,
-}
-
-/// The trip that ended a step.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StepTrip {
-    /// The SLO.
-    pub slo: String,
-    /// Breach or blindness.
-    pub trip: Trip,
-    /// When.
-    pub at_ms: u64,
-}
-
-impl StepRecord {
-    /// The undo exists and the fault was not yet seen gone: it is, or may be, in place.
-    pub fn may_be_in_place(&self) -> bool {
-        self.injecting_at_ms.is_some() && self.gone_at_ms.is_none()
-    }
-
-    /// From the fault seen in to the trip.
-    pub fn detect_ms(&self) -> Option<u64> {
-        let trip = self.tripped.as_ref()?;
-        Some(trip.at_ms.saturating_sub(self.confirmed_at_ms?))
-    }
-
-    /// From the trip to the undo; `None` also where the hold was over before the trip.
-    pub fn react_ms(&self) -> Option<u64> {
-        let trip = self.tripped.as_ref()?;
-        self.undoing_at_ms?.checked_sub(trip.at_ms)
-    }
-
-    /// From the undo to the fault seen gone.
-    pub fn gone_ms(&self) -> Option<u64> {
-        Some(self.gone_at_ms?.saturating_sub(self.undoing_at_ms?))
-    }
-
-    /// How long the fault was in, from seen in to the undo.
-    pub fn held_ms(&self) -> Option<u64> {
-        Some(self.undoing_at_ms?.saturating_sub(self.confirmed_at_ms?))
-    }
 }
 
 impl RunState {
@@ -313,9 +212,8 @@ impl RunState {
                 self.with_step(*step, |found| found.undo_failures += 1);
             }
             Event::GoneChecked { step, absence } => self.with_step(*step, |found| {
-                if absence.remaining.is_empty() {
-                    found.gone_at_ms = Some(at_ms);
-                }
+                // What was gone and is there once more is in place.
+                found.gone_at_ms = absence.remaining.is_empty().then_some(at_ms);
                 found.absence = Some(absence.clone());
             }),
             Event::Recovered { after_ms } => {
@@ -332,6 +230,7 @@ impl RunState {
             Event::Settled { outcome, cause } => {
                 self.outcome = Some(*outcome);
                 self.cause = Some(cause.clone());
+                self.ends.push(EndRecord::of(record, *outcome, cause));
             }
             Event::Noted { text, by } => self.notes.push(Note {
                 at_ms,
@@ -345,7 +244,10 @@ impl RunState {
                 since_fault: self.since_fault(at_ms),
             }),
             Event::GuardianStarted { pid } => self.guardian = Some(*pid),
-            Event::TakenOver(takeover) => self.takeovers.push(takeover.clone()),
+            Event::TakenOver(takeover) => {
+                self.takeovers.push(TakeoverRecord::of(record, takeover));
+                self.open_again();
+            }
             Event::PauseChosen { pause } => self.pause = *pause,
             Event::Warned { message } => self.warnings.push(message.clone()),
             Event::TrafficStopped { summary } => self.traffic = Some(summary.clone()),
@@ -356,6 +258,12 @@ impl RunState {
             | Event::Asked { .. }
             | Event::Answered { .. } => {}
         }
+    }
+
+    /// Whoever takes a run over owes it an end, also where it had one: if he dies too, it has none.
+    fn open_again(&mut self) {
+        self.outcome = None;
+        self.cause = self.endings.first().cloned();
     }
 
     fn enter(&mut self, phase: Phase, step: Option<usize>, at_ms: u64) {
@@ -433,74 +341,6 @@ impl RunState {
     fn with_step(&mut self, step: usize, change: impl FnOnce(&mut StepRecord)) {
         if let Some(found) = self.steps.get_mut(step) {
             change(found);
-        }
-    }
-}
-
-impl SloRecord {
-    fn new(slo: Slo) -> Self {
-        Self {
-            slo,
-            state: None,
-            reading: None,
-            streak_ms: 0,
-            history: VecDeque::new(),
-            samples: 0,
-            blind_samples: 0,
-            baseline_worst: None,
-            fault_worst: None,
-            worst: None,
-            breaching_ms: 0,
-            missed: 0,
-            latest_at_ms: None,
-        }
-    }
-
-    fn take(&mut self, phase: Option<Phase>, seen: &Seen<'_>) {
-        let at_ms = seen.at_ms;
-        if let (Some(SloState::Breaching), Some(before)) = (self.state, self.latest_at_ms) {
-            self.breaching_ms = (self.breaching_ms).saturating_add(at_ms.saturating_sub(before));
-        }
-        self.state = Some(seen.state);
-        self.streak_ms = seen.streak_ms;
-        self.samples += 1;
-        self.latest_at_ms = Some(at_ms);
-        self.reading = Some(seen.reading.clone());
-        match seen.reading.value() {
-            None => self.blind_samples += 1,
-            Some(value) => {
-                if self.history.len() == HISTORY {
-                    self.history.pop_front();
-                }
-                self.history.push_back((at_ms, value));
-                let objective = self.slo.objective;
-                let keep = |worst: &mut Option<f64>| {
-                    if worst.is_none_or(|so_far| objective.is_worse(value, so_far)) {
-                        *worst = Some(value);
-                    }
-                };
-                keep(&mut self.worst);
-                match phase {
-                    Some(Phase::Baseline) => keep(&mut self.baseline_worst),
-                    Some(
-                        Phase::Injecting
-                        | Phase::Confirming
-                        | Phase::Observing
-                        | Phase::Undoing
-                        | Phase::Verifying,
-                    ) => keep(&mut self.fault_worst),
-                    None
-                    | Some(
-                        Phase::Preflight
-                        | Phase::Between
-                        | Phase::AwaitingGo
-                        | Phase::Preparing
-                        | Phase::Recovering
-                        | Phase::Settled
-                        | Phase::Stuck,
-                    ) => {}
-                }
-            }
         }
     }
 }

@@ -30,6 +30,16 @@ impl Rescuer {
             Self::Recover => "chaos recover",
         }
     }
+
+    /// The same where there is little room.
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::Session => "run",
+            Self::Guardian => "guardian",
+            Self::Abort => "abort",
+            Self::Recover => "recover",
+        }
+    }
 }
 
 impl fmt::Display for Rescuer {
@@ -48,6 +58,19 @@ pub struct Takeover {
     pub person: Person,
     /// What was found: `its process died`, `it gave no sign for 10s`.
     pub why: String,
+}
+
+impl Takeover {
+    /// One sentence for a person: why, who, and whose.
+    pub fn sentence(&self) -> String {
+        let Self { by, person, why } = self;
+        match by {
+            Rescuer::Session | Rescuer::Guardian => format!("{why}: {by} takes the run over"),
+            Rescuer::Abort | Rescuer::Recover => {
+                format!("{why}: {by} of {person} takes the run over")
+            }
+        }
+    }
 }
 
 /// What a run is to its guardian at one moment.

@@ -84,6 +84,14 @@ impl Undo {
         }
     }
 
+    /// Where it is in place; `None`: nowhere that has an address.
+    pub fn endpoint(&self) -> Option<&str> {
+        match self {
+            Self::LocalStack(undo) => Some(&undo.endpoint),
+            Self::Simulated(_) => None,
+        }
+    }
+
     /// One line for a person: what is in place.
     pub fn summary(&self) -> String {
         match self {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::FORMAT;
-use super::content::{Report, SloReport, StepReport};
+use super::content::{Report, SloReport, StepReport, TakenOver};
 use crate::model::ids::RunId;
 use crate::model::outcome::Outcome;
 use crate::model::units::Unit;
@@ -42,6 +42,8 @@ pub struct Side {
     pub outcome: Option<Outcome>,
     /// Why.
     pub cause: Option<String>,
+    /// Who ended it, or tried to, where its own engine did not.
+    pub takeovers: Vec<TakenOver>,
 }
 
 /// One measure of both runs.
@@ -147,6 +149,7 @@ impl Side {
             started: report.run.as_ref().map(|run| run.started),
             outcome: report.verdict.outcome,
             cause: report.verdict.cause.clone(),
+            takeovers: report.takeovers.clone(),
         }
     }
 }

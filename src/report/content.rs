@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::approval::{Person, RestsOn};
+use crate::model::attendance::Attendance;
 use crate::model::ids::{Digest, Name, PlanId, RunId};
 use crate::model::judgement::Trip;
 use crate::model::outcome::Outcome;
@@ -15,6 +16,7 @@ use crate::model::phase::Phase;
 use crate::model::request::{Proof, Purpose, WorldIdentity};
 use crate::model::sample::{Reading, SloState};
 use crate::model::slo::Reaction;
+use crate::model::takeover::Rescuer;
 use crate::model::traffic::TrafficSummary;
 use crate::model::units::{Objective, Unit};
 
@@ -30,6 +32,14 @@ pub struct Report {
     pub evidence: Vec<String>,
     /// What is, or may be, still in place.
     pub in_place: Vec<InPlace>,
+    /// Who is at work on it; `None`: nobody looked. Whoever read the journal fills this in.
+    pub attendance: Option<Attendance>,
+    /// Its guardian; `None`: it never had one.
+    pub guardian: Option<Guardian>,
+    /// Who went on where the run's own engine stopped, in order.
+    pub takeovers: Vec<TakenOver>,
+    /// The ends that it had before the one of the verdict: what was stuck may have been taken over.
+    pub former_ends: Vec<FormerEnd>,
     /// Who, when, by which plan; `None`: the journal does not say.
     pub run: Option<RunFacts>,
     /// What was tried; `None`: the journal does not say.
@@ -68,6 +78,47 @@ pub struct Verdict {
     pub cause: Option<String>,
     /// Where the run was last heard of; the end of it when there is one.
     pub phase: Option<Phase>,
+}
+
+/// The detached process that ends a run whose own process cannot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Guardian {
+    /// The latest one's process.
+    pub pid: u32,
+    /// Where it writes what it does; `None`: there is no such file. Whoever read the journal fills this
+    /// in.
+    pub log: Option<String>,
+}
+
+/// Somebody went on where the run's own engine stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakenOver {
+    /// When.
+    pub at_ms: u64,
+    /// UTC.
+    pub time: Timestamp,
+    /// Which part of this program.
+    pub by: Rescuer,
+    /// Whose process that was.
+    pub person: Person,
+    /// What was found.
+    pub why: String,
+}
+
+/// An end that was not the last one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FormerEnd {
+    /// When.
+    pub at_ms: u64,
+    /// UTC.
+    pub time: Timestamp,
+    /// How.
+    pub outcome: Outcome,
+    /// Why, one sentence.
+    pub cause: String,
 }
 
 /// A fault that was not seen gone.

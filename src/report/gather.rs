@@ -14,10 +14,10 @@ use crate::model::state::{RunState, SloRecord, StepRecord};
 
 use super::FORMAT;
 use super::content::{
-    Experiment, InPlace, Marked, Moment, Note, Recovery, RecoveryFate, Report, RunFacts, Sent,
-    SloFate, SloReport, StepFate, StepReport, StepTimes, StepTripped, TripMoment, Verdict,
+    Experiment, Guardian, InPlace, Marked, Moment, Note, Recovery, RecoveryFate, Report, RunFacts,
+    Sent, SloFate, SloReport, StepFate, StepReport, StepTimes, StepTripped, TripMoment,
 };
-use super::timeline;
+use super::{endings, timeline};
 
 impl Report {
     /// The report of a run after these events, owned or borrowed; they need not reach its end.
@@ -171,9 +171,13 @@ impl Gathered {
         let steps = state.steps.iter().zip(self.steps).zip(briefs);
         Report {
             format: FORMAT,
-            verdict: verdict(state),
+            verdict: endings::verdict(state),
             evidence: Vec::new(),
             in_place: in_place(state),
+            attendance: None,
+            guardian: state.guardian.map(|pid| Guardian { pid, log: None }),
+            takeovers: endings::takeovers(state),
+            former_ends: endings::former_ends(state),
             run: run_facts(state),
             experiment: state.brief().map(experiment),
             approvals: state.approvals.clone(),
@@ -219,30 +223,6 @@ fn foreign(extra: &mut StepExtra, absence: &Absence) {
         if !extra.foreign_changes.contains(change) {
             extra.foreign_changes.push(change.clone());
         }
-    }
-}
-
-fn verdict(state: &RunState) -> Verdict {
-    let meaning = match (state.meaning(), state.in_place().next()) {
-        (Some(meaning), _) => meaning.to_owned(),
-        (None, Some(_)) => {
-            "the journal has no end: the run goes on or died, and a fault may be in place"
-                .to_owned()
-        }
-        (None, None) => {
-            "the journal has no end: the run goes on or died; no fault is known to be in place"
-                .to_owned()
-        }
-    };
-    Verdict {
-        outcome: state.outcome,
-        exit_code: state.outcome.map(|outcome| {
-            let code = state.cause.as_ref().map(Cause::exit_code);
-            code.unwrap_or(outcome.code())
-        }),
-        meaning,
-        cause: state.cause.as_ref().map(Cause::sentence),
-        phase: state.phase,
     }
 }
 

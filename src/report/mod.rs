@@ -4,9 +4,11 @@
 //! Nothing here reads a file or a clock; imports nothing but `model`. To add a format: one file with
 //! `impl Format`, one variant of `ReportFormat`.
 
+mod cleaning;
 mod compare;
 mod content;
 mod differences;
+mod endings;
 mod gather;
 mod json;
 mod list;
@@ -18,10 +20,12 @@ mod wording;
 use std::fmt;
 use std::str::FromStr;
 
+pub use cleaning::{Cleaning, Deed, Leftover, RunEnd, Whose, in_place};
 pub use compare::{Change, Comparison, Figure, Measure, Row, Side};
 pub use content::{
-    Experiment, InPlace, Moment, MomentKind, Note, Recovery, RecoveryFate, Report, RunFacts, Sent,
-    SloFate, SloReport, StepFate, StepReport, StepTimes, StepTripped, TripMoment, Verdict,
+    Experiment, FormerEnd, Guardian, InPlace, Moment, MomentKind, Note, Recovery, RecoveryFate,
+    Report, RunFacts, Sent, SloFate, SloReport, StepFate, StepReport, StepTimes, StepTripped,
+    TakenOver, TripMoment, Verdict,
 };
 pub use list::RunRow;
 

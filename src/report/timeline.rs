@@ -7,6 +7,7 @@ use crate::model::phase::Phase;
 use crate::model::remark::Pause;
 use crate::model::request::{Absence, Exchange, Proof, Purpose};
 use crate::model::sample::{Reading, SloState};
+use crate::model::slo::Reaction;
 use crate::model::state::RunState;
 use crate::model::units::Span;
 
@@ -47,13 +48,8 @@ fn words(before: &RunState, at_ms: u64, event: &Event) -> Option<(MomentKind, St
             reading,
             reaction,
         } => {
-            let how = match trip {
-                Trip::Breach => "breached for its whole patience",
-                Trip::Blind => "was blind for its whole patience",
-            };
             let read = shown(before, slo, reading);
-            let what = format!("{slo} {how} ({read}): {}", reaction.word());
-            (MomentKind::Slo, what)
+            tripped(slo, *trip, &read, *reaction)
         }
         Event::Exchanged {
             step,
@@ -69,13 +65,11 @@ fn words(before: &RunState, at_ms: u64, event: &Event) -> Option<(MomentKind, St
             step,
             attempt,
             problem,
-        } => (
-            MomentKind::Trouble,
-            format!(
-                "attempt {attempt} to undo {} failed: {problem}",
-                step_name(*step)
-            ),
-        ),
+        } => {
+            let step = step_name(*step);
+            let what = format!("attempt {attempt} to undo {step} failed: {problem}");
+            (MomentKind::Trouble, what)
+        }
         Event::GoneChecked { step, absence } => seen_out(&step_name(*step), absence),
         Event::Recovered { .. } => (MomentKind::Slo, "the SLOs are back".to_owned()),
         Event::Ending { cause } => (MomentKind::Run, format!("ending: {}", cause.sentence())),
@@ -83,10 +77,7 @@ fn words(before: &RunState, at_ms: u64, event: &Event) -> Option<(MomentKind, St
             let what = format!("the machine slept for {}", Span::from_millis(*ms));
             (MomentKind::Trouble, what)
         }
-        Event::TakenOver(takeover) => {
-            let what = format!("{}: {} takes the run over", takeover.why, takeover.by);
-            (MomentKind::Trouble, what)
-        }
+        Event::TakenOver(takeover) => (MomentKind::Trouble, takeover.sentence()),
         Event::SignalReceived { signal } => (MomentKind::Person, format!("{signal} arrived")),
         Event::Asked { question } => (MomentKind::Person, format!("asked: {question}")),
         Event::Answered { answer } => (MomentKind::Person, format!("answered: {answer}")),
@@ -96,13 +87,7 @@ fn words(before: &RunState, at_ms: u64, event: &Event) -> Option<(MomentKind, St
             let what = format!("{by} marked \"{label}\", {since}");
             (MomentKind::Person, what)
         }
-        Event::PauseChosen { pause } => {
-            let what = match pause {
-                Pause::BeforeNextStep => "a person wants to be asked before the next step",
-                Pause::No => "a person no longer wants to be asked before the next step",
-            };
-            (MomentKind::Person, what.to_owned())
-        }
+        Event::PauseChosen { pause } => (MomentKind::Person, paused(*pause).to_owned()),
         Event::Warned { message } => (MomentKind::Trouble, format!("warning: {message}")),
         Event::Settled { outcome, .. } => (MomentKind::Run, outcome.word().to_owned()),
         Event::GuardianStarted { .. }
@@ -111,6 +96,22 @@ fn words(before: &RunState, at_ms: u64, event: &Event) -> Option<(MomentKind, St
         | Event::TrafficStopped { .. } => return None,
     };
     Some((kind, what))
+}
+
+fn tripped(slo: &str, trip: Trip, read: &str, reaction: Reaction) -> (MomentKind, String) {
+    let how = match trip {
+        Trip::Breach => "breached for its whole patience",
+        Trip::Blind => "was blind for its whole patience",
+    };
+    let what = format!("{slo} {how} ({read}): {}", reaction.word());
+    (MomentKind::Slo, what)
+}
+
+fn paused(pause: Pause) -> &'static str {
+    match pause {
+        Pause::BeforeNextStep => "a person wants to be asked before the next step",
+        Pause::No => "a person no longer wants to be asked before the next step",
+    }
 }
 
 fn noted(text: &str, by: Option<&Person>) -> String {

@@ -6,13 +6,13 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 
 use super::input::{Input, Operator};
-use super::panicking::said_by;
+use super::panicking::said;
 
 /// The work of a task beside the engine; a panic in it is told to the run, which ends with its undo.
 /// `what` is what died, as a person would say it.
 pub async fn beside(what: &'static str, operator: Operator, work: impl Future<Output = ()>) {
     if let Err(panic) = AssertUnwindSafe(work).catch_unwind().await {
-        let why = said_by(panic);
+        let why = said(&*panic);
         // A run that is over needs nobody beside it.
         let _ = operator.send(Input::Died { what, why });
     }

@@ -96,9 +96,9 @@ impl Engine {
                     | Input::Warning(_)
                     | Input::Lock(_)
                     | Input::Guardian(_)
-                    | Input::Slept { .. }
                     | Input::Died { .. }
                     | Input::StoodStill { .. }
+                    | Input::Slept { .. }
                     | Input::Note { .. }
                     | Input::Mark { .. } => {}
                 },

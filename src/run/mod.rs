@@ -25,6 +25,6 @@ pub use engine::{Kit, Runner, Settlement, Timing};
 pub use gauges::Gauge;
 pub use guard::{Guard, Unguarded};
 pub use input::{Input, Operator, ReadingTimes, operator};
-pub use panicking::{last_words, said_by};
+pub use panicking::{last_words, said};
 pub use recorder::Sink;
 pub use rescue::{Drivers, Rescue, rescue};

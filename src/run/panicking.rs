@@ -4,24 +4,19 @@ use std::any::Any;
 
 use tokio::task::JoinError;
 
+/// The words of a panic.
+pub fn said(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    said.unwrap_or("it did not say why").to_owned()
+}
+
 /// Its own words: the number of the task, which tokio tells too, means nothing to anybody and is
 /// another one each time.
 pub fn last_words(died: JoinError) -> String {
     match died.try_into_panic() {
-        Ok(said) => said_by(said),
+        Ok(panic) => said(&*panic),
         Err(_) => "it was cut off".to_owned(),
-    }
-}
-
-/// What a panic said.
-pub fn said_by(panic: Box<dyn Any + Send>) -> String {
-    let said = match panic.downcast::<String>() {
-        Ok(words) => return *words,
-        Err(said) => said,
-    };
-    match said.downcast::<&'static str>() {
-        Ok(words) => (*words).to_owned(),
-        Err(_) => "it did not say why".to_owned(),
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use crate::model::event::Record;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::state::RunState;
-use crate::run::{Clock, Input, Operator, said_by};
+use crate::run::{Clock, Input, Operator, said};
 use crate::view::{Backlog, Panel, View};
 
 /// Between two redraws.
@@ -125,7 +125,7 @@ pub(super) fn on_a_thread(
             let told = match shown {
                 Ok(()) => done.send(()).ok(),
                 Err(panic) => {
-                    let why = said_by(panic);
+                    let why = said(&*panic);
                     let what = "the view";
                     operator.send(Input::Died { what, why }).ok()
                 }

@@ -11,7 +11,7 @@ use super::printer::Printer;
 use super::render::Canvas;
 use super::sanitise::sanitise;
 use super::setup::Stream;
-use super::text::{columns, counted, fit, hung, left, length, right};
+use super::text::{clock, columns, counted, fit, hung, left, length, right};
 use super::theme::{Colour, Tone, outcome_tone};
 use super::words::{commands_by_hand, slos};
 
@@ -75,10 +75,13 @@ pub fn by_hand(state: &RunState, canvas: Canvas) -> Vec<String> {
     let mut lines = vec![
         String::new(),
         Tone::Bad.paint(
-            "THE FAULT IS, OR MAY BE, STILL IN PLACE. Take it out by hand, now:",
+            "THE FAULT IS, OR MAY BE, STILL IN PLACE. Have it taken out, now:",
             canvas.colour,
         ),
     ];
+    let run = state.header.as_ref().map(|header| &header.run);
+    lines.extend(run.map(|run| format!("    chaos recover {run}")));
+    lines.push("or by hand:".to_owned());
     // Never cut and never coloured: they are there to be copied.
     lines.extend(commands.into_iter().map(|command| format!("    {command}")));
     lines
@@ -90,7 +93,7 @@ fn ending(state: &RunState, colour: Colour) -> Vec<String> {
         .as_ref()
         .map(|cause| sanitise(&cause.sentence()));
     let Some(outcome) = state.outcome else {
-        return vec![Tone::Caution.paint("no end: nobody wrote down how this run ended", colour)];
+        return vec![Tone::Caution.paint(&no_end(state), colour)];
     };
     let code = state
         .cause
@@ -100,7 +103,38 @@ fn ending(state: &RunState, colour: Colour) -> Vec<String> {
     let mut lines = vec![outcome_tone(outcome).paint(&head, colour)];
     lines.extend(cause.map(|cause| format!("  {cause}")));
     lines.extend(state.meaning().map(|meaning| format!("  {meaning}")));
+    lines.extend(history(state));
     lines
+}
+
+fn no_end(state: &RunState) -> String {
+    match &state.header {
+        None => "no end".to_owned(),
+        Some(header) => format!(
+            "no end; `chaos show {}` tells who is at work on it",
+            header.run
+        ),
+    }
+}
+
+/// Who ended it if not its own engine, and how it had ended before.
+fn history(state: &RunState) -> Vec<String> {
+    let former = state
+        .ends
+        .split_last()
+        .map_or(&[][..], |(_, former)| former);
+    let former = former.iter().map(|end| {
+        let cause = sanitise(&end.cause.sentence());
+        let line = format!("  {} before, at {}: {cause}", end.outcome, clock(end.at_ms));
+        (end.at_ms, line)
+    });
+    let taken = state.takeovers.iter().map(|taken| {
+        let why = sanitise(&taken.takeover.sentence());
+        (taken.at_ms, format!("  at {}, {why}", clock(taken.at_ms)))
+    });
+    let mut lines: Vec<(u64, String)> = former.chain(taken).collect();
+    lines.sort_by_key(|(at_ms, _)| *at_ms);
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
 fn step_times(state: &RunState, index: usize, step: &StepRecord) -> String {
@@ -148,7 +182,11 @@ fn recovery(state: &RunState) -> Option<String> {
             length(after)
         )),
         None if state.steps.iter().all(|step| step.gone_at_ms.is_none()) => None,
-        None if matches!(state.cause, Some(Cause::Aborted { .. })) => {
+        None if matches!(
+            state.cause,
+            Some(Cause::Aborted { .. } | Cause::Rescued { .. })
+        ) =>
+        {
             Some("  recovery: not waited for".to_owned())
         }
         None => Some(format!(

@@ -223,7 +223,7 @@ fn fate(state: &RunState, index: usize, step: &StepRecord) -> (&'static str, Str
         .and_then(|brief| brief.steps.get(index))
         .map(|step| step.hold.as_millis());
     if state.phase.is_some_and(Phase::is_end) {
-        return ("STILL in place, or unknown", "undo it by hand".to_owned());
+        return ("STILL in place, or unknown", "chaos recover".to_owned());
     }
     if step.undoing_at_ms.is_some() {
         return ("in place until seen gone", "being undone now".to_owned());

@@ -1,22 +1,19 @@
 //! Every event as one sentence, with who must see it and how it is meant. Shared by the live view's
 //! scrollback and the plain lines.
 
-use crate::model::approval::{ApprovalMode, Person};
-use crate::model::event::Event;
-use crate::model::judgement::Trip;
-use crate::model::phase::Phase;
-use crate::model::remark::Pause;
-use crate::model::request::{Absence, Continuity, Exchange, Proof, Purpose};
-use crate::model::sample::Reading;
-use crate::model::slo::Reaction;
-use crate::model::state::{RunState, SloRecord};
-use crate::model::traffic::TrafficSummary;
+mod sentences;
 
-use super::gauges::{short_value, state_words, value_words};
-use super::render::{planned, step_name, step_place};
-use super::sanitise::sanitise;
-use super::text::{counted, duration, length};
-use super::theme::{Tone, outcome_tone, phase_tone, state_tone};
+use crate::model::event::Event;
+use crate::model::state::RunState;
+use crate::model::undo::Undo;
+
+use super::sanitise::{escape_unprintable, sanitise};
+use super::text::{counted, length};
+use super::theme::Tone;
+use sentences::{
+    approved, confirmed, ending, exchanged, gone, marked, noted, paused, phase_entered, recovered,
+    sampled, settled, signal_received, started, ticks_missed, traffic, tripped,
+};
 
 /// Who must see a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,24 +51,13 @@ impl Telling {
 pub fn tell(event: &Event, state: &RunState) -> Telling {
     let normal = |text: String| Telling::new(Weight::Normal, Tone::Plain, text);
     let strong = |text: String| Telling::new(Weight::Normal, Tone::Strong, text);
+    let vital = |tone: Tone, text: String| Telling::new(Weight::Vital, tone, text);
     match event {
         Event::RunStarted { .. } => normal(started(state)),
         Event::Approved { .. } => normal(approved(event)),
-        Event::PhaseEntered { phase, .. } => {
-            // Between is over at once, unless the run waits there for a person, which is a phase.
-            let weight = if *phase == Phase::Between {
-                Weight::Detail
-            } else {
-                Weight::Normal
-            };
-            Telling::new(weight, phase_tone(*phase), entered(*phase, state))
-        }
+        Event::PhaseEntered { phase, .. } => phase_entered(*phase, state),
         Event::Sampled { slo, .. } => sampled(slo, state),
-        Event::TicksMissed { slo, missed } => Telling::new(
-            Weight::Detail,
-            Tone::Caution,
-            format!("{slo}: {missed} due while an earlier reading was still under way"),
-        ),
+        Event::TicksMissed { slo, missed } => ticks_missed(slo, *missed),
         Event::Tripped {
             slo,
             trip,
@@ -82,46 +68,27 @@ pub fn tell(event: &Event, state: &RunState) -> Telling {
         Event::Exchanged {
             purpose, exchange, ..
         } => normal(exchanged(*purpose, exchange)),
-        Event::InjectFailed { problem, .. } => Telling::new(
-            Weight::Vital,
-            Tone::Bad,
-            format!("inject failed: {}", problem.message),
-        ),
+        Event::InjectFailed { problem, .. } => {
+            vital(Tone::Bad, format!("inject failed: {}", problem.message))
+        }
         Event::Confirmed { proof, .. } => confirmed(proof),
         Event::UndoFailed {
             attempt, problem, ..
-        } => Telling::new(
-            Weight::Vital,
-            Tone::Bad,
-            format!("undo attempt {attempt} failed: {}", problem.message),
-        ),
+        } => {
+            let text = format!("undo attempt {attempt} failed: {}", problem.message);
+            vital(Tone::Bad, text)
+        }
         Event::GoneChecked { absence, .. } => gone(absence),
-        Event::Recovered { after_ms } => Telling::new(
-            Weight::Normal,
-            Tone::Good,
-            format!(
-                "SLOs are back, {} after the fault was gone",
-                length(*after_ms)
-            ),
-        ),
-        Event::Ending { cause } => Telling::new(
-            Weight::Normal,
-            outcome_tone(cause.outcome()),
-            format!("ending: {}", cause.sentence()),
-        ),
+        Event::Recovered { after_ms } => recovered(*after_ms),
+        Event::Ending { cause } => ending(cause),
         Event::GuardianStarted { pid } => {
             normal(format!("a guardian watches over the run (process {pid})"))
         }
-        Event::Slept { ms } => Telling::new(
-            Weight::Vital,
-            Tone::Caution,
-            format!("the machine slept for {}", length(*ms)),
-        ),
-        Event::TakenOver(takeover) => Telling::new(
-            Weight::Vital,
-            Tone::Caution,
-            format!("{}: {} takes the run over", takeover.why, takeover.by),
-        ),
+        Event::Slept { ms } => {
+            let text = format!("the machine slept for {}", length(*ms));
+            vital(Tone::Caution, text)
+        }
+        Event::TakenOver(takeover) => vital(Tone::Caution, takeover.sentence()),
         Event::SignalReceived { signal } => signal_received(signal, state),
         Event::Asked { question } => normal(format!("asked: {question}")),
         Event::Answered { answer } => normal(format!("answered: {answer}")),
@@ -132,261 +99,8 @@ pub fn tell(event: &Event, state: &RunState) -> Telling {
             Telling::new(Weight::Normal, Tone::Caution, format!("warning: {message}"))
         }
         Event::TrafficStopped { summary } => normal(traffic(summary)),
-        Event::Settled { outcome, cause } => Telling::new(
-            Weight::Vital,
-            outcome_tone(*outcome),
-            format!(
-                "{} (exit {}): {}",
-                outcome.word(),
-                cause.exit_code(),
-                cause.sentence()
-            ),
-        ),
+        Event::Settled { outcome, cause } => settled(*outcome, cause),
     }
-}
-
-fn noted(text: &str, by: Option<&Person>) -> String {
-    match by {
-        Some(by) => format!("note by {by}: {text}"),
-        None => format!("note: {text}"),
-    }
-}
-
-fn paused(pause: Pause) -> &'static str {
-    match pause {
-        Pause::BeforeNextStep => "will wait for your word before the next step",
-        Pause::No => "will not wait before the next step",
-    }
-}
-
-fn marked(label: &str, by: &Person, state: &RunState) -> String {
-    let since = state.marks.last().and_then(|mark| mark.since_fault);
-    let since = since.map_or_else(
-        || "no fault was in yet".to_owned(),
-        |since| {
-            format!(
-                "{} after the fault of step {} was seen in",
-                length(since.after_ms),
-                since.step + 1
-            )
-        },
-    );
-    format!("marked by {by}: {label}, {since}")
-}
-
-fn find<'a>(state: &'a RunState, name: &str) -> Option<&'a SloRecord> {
-    state.slos.iter().find(|record| record.slo.name == name)
-}
-
-fn started(state: &RunState) -> String {
-    state.header.as_ref().map_or_else(String::new, |header| {
-        let again = header
-            .brief
-            .replay_of
-            .as_ref()
-            .map_or_else(String::new, |run| format!(" · replay of {run}"));
-        format!(
-            "{} · run {} · plan {} · by {}{again}",
-            header.brief.experiment, header.run, header.plan, header.requester
-        )
-    })
-}
-
-fn approved(event: &Event) -> String {
-    let Event::Approved {
-        approval,
-        signature,
-    } = event
-    else {
-        return String::new();
-    };
-    match approval.mode {
-        ApprovalMode::NotNeeded => "no approval needed, says the policy".to_owned(),
-        ApprovalMode::Typed | ApprovalMode::Signed => {
-            let mut words = format!(
-                "approved by {} until {}",
-                approval.approver,
-                approval.expires_at.strftime("%Y-%m-%d %H:%M:%SZ")
-            );
-            if let Some(signer) = signature.as_ref().and_then(|it| it.signer.as_ref()) {
-                words.push_str(&format!(", signed by {signer}"));
-            }
-            if let Some(allowed) = approval.allowed() {
-                words.push_str(&format!(", allows {allowed}"));
-            }
-            if let Some(reason) = &approval.reason {
-                words.push_str(&format!(": {reason}"));
-            }
-            words
-        }
-    }
-}
-
-fn entered(phase: Phase, state: &RunState) -> String {
-    let mut text = phase.word().to_owned();
-    let of_a_step = match phase {
-        Phase::Preparing
-        | Phase::AwaitingGo
-        | Phase::Injecting
-        | Phase::Confirming
-        | Phase::Observing
-        | Phase::Undoing
-        | Phase::Verifying
-        | Phase::Stuck => true,
-        Phase::Preflight
-        | Phase::Baseline
-        | Phase::Between
-        | Phase::Recovering
-        | Phase::Settled => false,
-    };
-    if of_a_step && let (Some(place), Some(name)) = (step_place(state), step_name(state)) {
-        text.push_str(&format!(" · {place} {name}"));
-    }
-    match planned(state) {
-        Some((_, planned_ms)) if phase == Phase::Recovering => {
-            text.push_str(&format!(" · within {}", length(planned_ms)));
-        }
-        Some((_, planned_ms)) => text.push_str(&format!(" · for {}", length(planned_ms))),
-        None => {}
-    }
-    text
-}
-
-fn sampled(name: &str, state: &RunState) -> Telling {
-    let Some(record) = find(state, name) else {
-        return Telling::new(
-            Weight::Detail,
-            Tone::Plain,
-            format!("{name}: a reading of an SLO that the run does not have"),
-        );
-    };
-    let why = match &record.reading {
-        Some(Reading::NoData { why } | Reading::SourceDown { why }) => format!(": {why}"),
-        Some(Reading::Value(_)) | None => String::new(),
-    };
-    let text = format!(
-        "{name} {} ({}) {}{why}",
-        value_words(record.slo.objective.unit(), record.reading.as_ref()),
-        record.slo.objective,
-        state_words(record),
-    );
-    Telling::new(Weight::Detail, state_tone(record.state), text)
-}
-
-fn tripped(
-    name: &str,
-    (trip, reaction): (Trip, Reaction),
-    reading: &Reading,
-    state: &RunState,
-) -> Telling {
-    let record = find(state, name);
-    let patience = record.map(|record| match trip {
-        Trip::Breach => record.slo.patience.as_millis(),
-        Trip::Blind => record.slo.blind_patience.as_millis(),
-    });
-    let lasting = match patience {
-        None | Some(0) => String::new(),
-        Some(patience_ms) => format!(" for {}", length(patience_ms)),
-    };
-    let seen = match (reading, record) {
-        (Reading::Value(value), Some(record)) => format!(
-            "missed {}{lasting}, reads {}",
-            record.slo.objective,
-            short_value(record.slo.objective.unit(), *value),
-        ),
-        (Reading::Value(value), None) => format!("reads {value}"),
-        (Reading::NoData { why }, _) => format!("had no data{lasting} ({why})"),
-        (Reading::SourceDown { why }, _) => format!("could not be read{lasting} ({why})"),
-    };
-    let in_place = state.in_place().next().is_some();
-    let (tone, follows) = match reaction {
-        Reaction::Rollback if in_place => (Tone::Bad, "rolling back"),
-        Reaction::Rollback => (Tone::Bad, "nothing is in place"),
-        Reaction::Record => (Tone::Caution, "only recorded"),
-    };
-    Telling::new(
-        Weight::Vital,
-        tone,
-        format!("tripped: {name} {seen} · {follows}"),
-    )
-}
-
-fn exchanged(purpose: Purpose, exchange: &Exchange) -> String {
-    let purpose = match purpose {
-        Purpose::Inject => "inject",
-        Purpose::Undo => "undo",
-    };
-    let request = &exchange.request;
-    let took = duration(exchange.took_ms);
-    let answer = match exchange.status {
-        Some(status) => format!("answered {status} in {took}"),
-        None => format!("no answer in {took}"),
-    };
-    format!("{purpose}: {} {} · {answer}", request.method, request.url)
-}
-
-fn confirmed(proof: &Proof) -> Telling {
-    let parts = format!("{} of {} parts", proof.injected, proof.planned);
-    if proof.continuity == Continuity::Restarted {
-        let text = format!("the platform restarted; fault seen in: {parts}");
-        return Telling::new(Weight::Normal, Tone::Caution, text);
-    }
-    if proof.is_complete() {
-        return Telling::new(
-            Weight::Normal,
-            Tone::Good,
-            format!("fault seen in: {parts}"),
-        );
-    }
-    let text = format!("fault not wholly in: {parts}");
-    Telling::new(Weight::Normal, Tone::Caution, text)
-}
-
-fn gone(absence: &Absence) -> Telling {
-    let foreign = match absence.foreign_changes.as_slice() {
-        [] => String::new(),
-        changes => format!(" · changed by others meanwhile: {}", changes.join(", ")),
-    };
-    let restarted = match absence.continuity {
-        Continuity::Same | Continuity::Unknown => "",
-        Continuity::Restarted => " · the platform restarted",
-    };
-    if absence.remaining.is_empty() {
-        let text = format!("fault seen gone{restarted}{foreign}");
-        return Telling::new(Weight::Vital, Tone::Good, text);
-    }
-    let left = absence.remaining.join(", ");
-    let text = format!("still in place: {left}{restarted}{foreign}");
-    Telling::new(Weight::Vital, Tone::Bad, text)
-}
-
-fn traffic(summary: &TrafficSummary) -> String {
-    let mut parts = vec![format!("{} sent", summary.sent)];
-    for (status, count) in &summary.by_status {
-        parts.push(format!("{count} answered {status}"));
-    }
-    for (count, what) in [
-        (summary.timed_out, "timed out"),
-        (summary.connection_failed, "not connected"),
-        (summary.dropped, "not sent"),
-    ] {
-        if count > 0 {
-            parts.push(format!("{count} {what}"));
-        }
-    }
-    format!("traffic: {}", parts.join(", "))
-}
-
-/// Whoever presses Ctrl-C, above all a second time, wants to know what is still in place.
-fn signal_received(signal: &str, state: &RunState) -> Telling {
-    let undos = state.in_place().filter_map(|(_, step)| step.undo.as_ref());
-    let in_place: Vec<String> = undos.map(crate::model::undo::Undo::summary).collect();
-    if in_place.is_empty() {
-        return Telling::new(Weight::Normal, Tone::Caution, format!("{signal} received"));
-    }
-    let in_place = in_place.join(", ");
-    let text = format!("{signal} received · still in place, and undone now: {in_place}");
-    Telling::new(Weight::Vital, Tone::Caution, text)
 }
 
 /// The undo of the steps that are, or may be, in place: the commands to type, one a line.
@@ -394,8 +108,8 @@ pub fn commands_by_hand(state: &RunState) -> Vec<String> {
     state
         .in_place()
         .filter_map(|(_, step)| step.undo.as_ref())
-        .flat_map(crate::model::undo::Undo::by_hand)
-        .map(|command| super::sanitise::escape_unprintable(&command))
+        .flat_map(Undo::by_hand)
+        .map(|command| escape_unprintable(&command))
         .collect()
 }
 

@@ -1,14 +1,16 @@
 //! Reports, comparisons and lists, as folds of the stories of whole runs.
 
-use chaos_gameday::model::approval::ApprovalMode;
+use chaos_gameday::model::approval::{ApprovalMode, Person};
+use chaos_gameday::model::attendance::{Attendance, Writer};
 use chaos_gameday::model::brief::Brief;
 use chaos_gameday::model::decision::Cause;
 use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::outcome::Outcome;
-use chaos_gameday::model::phase::Trigger;
+use chaos_gameday::model::phase::{Phase, Trigger};
 use chaos_gameday::model::problem::{Problem, ProblemKind};
 use chaos_gameday::model::request::{Continuity, Proof};
 use chaos_gameday::model::state::RunState;
+use chaos_gameday::model::takeover::Rescuer;
 use chaos_gameday::model::units::Span;
 use chaos_gameday::report::{
     Change, Comparison, Figure, Measure, RecoveryFate, Report, ReportFormat, RunRow, SloFate,
@@ -31,7 +33,7 @@ fn json(report: &Report) -> String {
     ReportFormat::Json.format().render(report)
 }
 
-fn stories() -> [(&'static str, Story); 6] {
+fn stories() -> [(&'static str, Story); 8] {
     [
         ("held", Story::held()),
         ("deviated", Story::deviated()),
@@ -39,6 +41,8 @@ fn stories() -> [(&'static str, Story); 6] {
         ("aborted", Story::aborted()),
         ("inconclusive", Story::inconclusive()),
         ("stuck", Story::stuck()),
+        ("rescued", Story::rescued()),
+        ("recovered", Story::recovered()),
     ]
 }
 
@@ -101,6 +105,18 @@ fn every_story_has_its_outcome_and_fates() {
             "stuck",
             Some(7),
             StepFate::InPlace,
+            Some(RecoveryFate::NotMeasured),
+        ),
+        (
+            "rescued",
+            Some(6),
+            StepFate::CutShort,
+            Some(RecoveryFate::NotMeasured),
+        ),
+        (
+            "recovered",
+            Some(6),
+            StepFate::Held,
             Some(RecoveryFate::NotMeasured),
         ),
     ];
@@ -239,6 +255,10 @@ fn a_journal_cut_at_any_line_still_says_what_is_known_and_that_it_is_incomplete(
             let text = text(&report);
             assert_fits(&text);
             let state = RunState::of(&records[..count]);
+            // Stuck, and nobody has taken it over yet.
+            if name == "recovered" && !state.ends.is_empty() && state.takeovers.is_empty() {
+                continue;
+            }
             assert_eq!(report.verdict.outcome, None, "{name} {count}");
             assert!(text.starts_with("INCOMPLETE"), "{name} {count}");
             assert_eq!(
@@ -422,6 +442,15 @@ fn formats_are_named_and_others_are_refused() {
 }
 
 #[test]
+fn a_comparison_says_which_of_the_runs_was_taken_over() {
+    let (before, after) = (report(&Story::held()), report(&Story::recovered()));
+    let compared = Comparison::between(&before, &after);
+    let page = ReportFormat::Text.format().render_comparison(&compared);
+    let (head, _) = page.split_once("\n\n").expect("a table below");
+    insta::assert_snapshot!(head);
+}
+
+#[test]
 fn a_fix_is_better_and_its_reverse_is_worse() {
     let (broken, fixed) = (report(&Story::deviated()), report(&Story::held()));
     let better = Comparison::between(&broken, &fixed);
@@ -540,15 +569,92 @@ fn runs_are_rows_with_what_is_known() {
         outcome: Some(Outcome::Deviated),
         took_ms: records.last().expect("records").elapsed_ms,
         in_place: 0,
+        taken_over_by: None,
+        attendance: None,
         trouble: None,
     };
     assert_eq!(row, expected);
-    let stuck = RunRow::of(id(), &RunState::of(&Story::stuck().records()));
-    let unfinished = RunRow::of(id(), &RunState::of(&records[..30]));
+    let of = |records: &[Record]| RunRow::of(id(), &RunState::of(records));
+    let stuck = of(&Story::stuck().records());
+    let unfinished = of(&records[..30]);
     let unreadable = RunRow::unreadable(id(), "the file is empty");
     let endings = [&row, &stuck, &unfinished, &unreadable].map(RunRow::ending);
     assert_eq!(endings, ["deviated", "stuck", "unfinished", "unreadable"]);
     assert_eq!((stuck.in_place, unreadable.in_place), (1, 0));
+
+    let rescued = of(&Story::rescued().records());
+    let recovered = of(&Story::recovered().records());
+    let endings = [&rescued, &recovered].map(RunRow::ending);
+    assert_eq!(
+        endings,
+        ["inconclusive (guardian)", "inconclusive (recover)"]
+    );
+    let attended = [
+        Attendance::Nobody,
+        Attendance::Unknown,
+        Attendance::Writer(writer(None)),
+        Attendance::Writer(writer(Some(Rescuer::Guardian))),
+    ];
+    let endings = attended.map(|attendance| unfinished.clone().attended(attendance).ending());
+    assert_eq!(
+        endings,
+        [
+            "no end: chaos recover",
+            "unfinished",
+            "running",
+            "being ended (guardian)"
+        ]
+    );
+}
+
+fn writer(rescuer: Option<Rescuer>) -> Writer {
+    Writer {
+        rescuer,
+        person: Person {
+            user: "ann".to_owned(),
+            host: "desk".to_owned(),
+        },
+        pid: 4711,
+        since: "2026-03-14T09:30:00Z".parse().expect("a time"),
+    }
+}
+
+/// The head of the page of a run that got as far as its fault, by who is at work on it.
+#[test]
+fn a_run_without_an_end_says_whether_somebody_is_at_work_on_it() {
+    let records = Story::rescued().until(Phase::Observing);
+    let pages = [
+        Attendance::Nobody,
+        Attendance::Unknown,
+        Attendance::Writer(writer(None)),
+        Attendance::Writer(writer(Some(Rescuer::Abort))),
+    ]
+    .map(|attendance| {
+        let report = Report::from_events(&records).attended(attendance);
+        let page = text(&report);
+        let (head, _) = page.split_once("  Plan ").expect("what it ran");
+        head.to_owned()
+    });
+    insta::assert_snapshot!("text_unfinished", pages.join("\n-----\n"));
+}
+
+/// A stuck run that somebody takes over and does not end either has no end, whatever it said before.
+#[test]
+fn a_takeover_takes_the_end_back_until_there_is_another_one() {
+    let records = Story::recovered().records();
+    let taken = records
+        .iter()
+        .position(|record| matches!(record.event, Event::TakenOver(_)))
+        .expect("a takeover");
+    let outcomes =
+        [taken, taken + 1, records.len()].map(|count| RunState::of(&records[..count]).outcome);
+    assert_eq!(
+        outcomes,
+        [Some(Outcome::Stuck), None, Some(Outcome::Inconclusive)]
+    );
+    let open = Report::from_events(&records[..=taken]);
+    assert_eq!(open.former_ends.len(), 1, "it was stuck");
+    assert_eq!(open.verdict.outcome, None);
 }
 
 #[test]

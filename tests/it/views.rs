@@ -60,6 +60,8 @@ fn every_story_ends_as_its_name_says() {
         (Story::aborted(), Outcome::Aborted, Phase::Settled),
         (Story::inconclusive(), Outcome::Inconclusive, Phase::Settled),
         (Story::stuck(), Outcome::Stuck, Phase::Stuck),
+        (Story::rescued(), Outcome::Inconclusive, Phase::Settled),
+        (Story::recovered(), Outcome::Inconclusive, Phase::Settled),
     ];
     for (story, outcome, phase) in ends {
         let state = RunState::of(&story.records());

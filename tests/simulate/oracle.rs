@@ -402,7 +402,7 @@ fn end_of(records: &[Record], state: &RunState) -> u64 {
         step.gone_at_ms.is_some().hash(&mut hasher);
         step.undo_failures.min(2).hash(&mut hasher);
     }
-    let rescuers: Vec<Rescuer> = state.takeovers.iter().map(|one| one.by).collect();
+    let rescuers: Vec<Rescuer> = state.takeovers.iter().map(|one| one.takeover.by).collect();
     rescuers.hash(&mut hasher);
     let states: Vec<_> = state.slos.iter().map(|slo| slo.state).collect();
     states.hash(&mut hasher);

@@ -6,6 +6,7 @@
 mod answer;
 mod api;
 mod conflicts;
+mod leftovers;
 mod lint;
 mod matching;
 mod memory;
@@ -18,6 +19,7 @@ mod survey;
 mod transport;
 mod writes;
 
+pub use leftovers::{Tagged, remove_tagged, tagged};
 pub use lint::{LintFinding, lint};
 pub(super) use preparation::summaries;
 

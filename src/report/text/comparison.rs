@@ -3,6 +3,7 @@
 use super::super::compare::{Change, Comparison, Figure, Measure, Row, Side};
 use super::super::page::Page;
 use super::super::wording::{date_time, length};
+use super::endings;
 use crate::model::units::Unit;
 
 pub(super) fn render(comparison: &Comparison) -> String {
@@ -56,6 +57,9 @@ fn side(page: &mut Page, label: &str, side: &Side) {
         .map_or_else(String::new, |cause| format!(": {cause}"));
     page.entry(label, &format!("{run}{started}"));
     page.entry("", &format!("{outcome}{cause}"));
+    for taken in &side.takeovers {
+        page.entry("", &endings::words(taken));
+    }
 }
 
 fn row(row: &Row) -> Vec<String> {

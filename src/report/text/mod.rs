@@ -3,6 +3,7 @@
 
 mod comparison;
 mod course;
+mod endings;
 mod slos;
 mod steps;
 
@@ -70,6 +71,7 @@ fn verdict(page: &mut Page, report: &Report) {
         let at = report.run.as_ref().map_or(0, |run| run.took_ms);
         page.sentence(&format!("Last heard of: {}, {}.", phase.word(), offset(at)));
     }
+    endings::endings(page, report);
     list(page, "THE JOURNAL IS DAMAGED", &report.evidence);
 }
 
@@ -77,11 +79,17 @@ fn in_place(page: &mut Page, report: &Report) {
     if report.in_place.is_empty() {
         return;
     }
-    page.heading("STILL IN PLACE, OR NOT PROVEN GONE: somebody must look now");
+    page.heading(match endings::is_live(report) {
+        true => "IN PLACE WHILE THE RUN GOES ON, or perhaps",
+        false => "STILL IN PLACE, OR NOT PROVEN GONE: somebody must look now",
+    });
     for fault in &report.in_place {
         page.item("-", &format!("{}: {}", fault.step, fault.what));
         for seen in &fault.seen {
             page.item(" ", &format!("last seen there: {seen}"));
+        }
+        if let Some(recover) = endings::recover(report) {
+            page.item(" ", &recover);
         }
         if !fault.by_hand.is_empty() {
             page.item(" ", "to undo it by hand:");
@@ -100,6 +108,7 @@ fn about(page: &mut Page, report: &Report) {
     if let Some(run) = &report.run {
         run_part(page, run);
     }
+    guardian_part(page, report);
     for rests_on in &report.approvals {
         approval_part(page, rests_on);
     }
@@ -125,6 +134,19 @@ fn run_part(page: &mut Page, run: &RunFacts) {
     page.entry("Started", &started);
     page.entry("Plan", run.plan.as_str());
     page.literal(run.digest.as_str());
+}
+
+/// Of use while the run lasts, and afterwards only where the guardian left something to read.
+fn guardian_part(page: &mut Page, report: &Report) {
+    let Some(guardian) = &report.guardian else {
+        return;
+    };
+    if endings::is_live(report) {
+        page.entry("Guardian", &format!("process {}", guardian.pid));
+    }
+    if let Some(log) = &guardian.log {
+        page.entry("Guardian log", log);
+    }
 }
 
 fn approval_part(page: &mut Page, rests_on: &RestsOn) {

@@ -55,6 +55,8 @@ async fn whoever_cannot_start_is_told_who_is_at_work() {
 
 /// Those that lock; a recording that is played back does not.
 const LOCK: [&str; 2] = ["run", "replay"];
+/// Those that undo; they take the lock of the run that they end, and no other.
+const UNDO: [&str; 2] = ["abort", "recover"];
 /// Those that know of no run: one asks for what to write, the other stays until it is ended.
 const KEEP_NO_RUN: [&str; 2] = ["init", "sandbox"];
 
@@ -81,7 +83,7 @@ async fn commands_that_only_read_never_lock() {
         &["man"],
     ];
     let tried = commands.iter().map(|command| command[0]);
-    let placed: BTreeSet<&str> = tried.chain(LOCK).chain(KEEP_NO_RUN).collect();
+    let placed: BTreeSet<&str> = tried.chain(LOCK).chain(UNDO).chain(KEEP_NO_RUN).collect();
     let root = Cli::command();
     let every = root.get_subcommands().map(|command| command.get_name());
     assert_eq!(every.collect::<BTreeSet<_>>(), placed, "each has its place");

@@ -21,6 +21,7 @@ use chaos_gameday::model::request::{
 };
 use chaos_gameday::model::sample::Reading;
 use chaos_gameday::model::slo::{Reaction, Slo};
+use chaos_gameday::model::takeover::{Rescuer, Takeover};
 use chaos_gameday::model::target::Target;
 use chaos_gameday::model::traffic::TrafficSummary;
 use chaos_gameday::model::undo::{LocalStackUndo, Undo};
@@ -205,6 +206,42 @@ impl Story {
             .ending(cause.clone())
             .settle(Trigger::UndoDeadline, cause);
         story
+    }
+
+    /// Rescued: the run's process died in the middle of the hold, and its guardian ended it.
+    pub fn rescued() -> Self {
+        let mut story = Self::begun();
+        story.after(1).tell(Event::GuardianStarted { pid: 4712 });
+        story.baseline_holds().inject(0).watch(5, Weather::Calm);
+        story.taken_over(Rescuer::Guardian, "its process died");
+        story
+    }
+
+    /// Recovered: it was stuck, and an hour later a person had it undone.
+    pub fn recovered() -> Self {
+        let mut story = Self::stuck();
+        story.after(3_600_000);
+        story.taken_over(Rescuer::Recover, "it was stuck");
+        story
+    }
+
+    /// Somebody takes over, undoes and ends it.
+    fn taken_over(&mut self, by: Rescuer, why: &str) -> &mut Self {
+        self.after(700).tell(Event::TakenOver(Takeover {
+            by,
+            person: ada(),
+            why: why.to_owned(),
+        }));
+        self.undo(0, Trigger::TakenOver);
+        let cause = Cause::Rescued {
+            by,
+            why: why.to_owned(),
+        };
+        self.enter(Trigger::TakenOver, Some(0))
+            .tell(Event::Settled {
+                outcome: cause.outcome(),
+                cause,
+            })
     }
 
     /// The events so far.

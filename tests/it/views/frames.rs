@@ -198,6 +198,8 @@ fn closings_of_every_outcome() {
         Story::aborted(),
         Story::inconclusive(),
         Story::stuck(),
+        Story::rescued(),
+        Story::recovered(),
     ];
     let closings = stories.map(|story| {
         let state = RunState::of(&story.records());
@@ -220,8 +222,12 @@ fn the_last_words_say_how_long_the_alert_took() {
 fn a_run_without_an_end_says_so_and_how_to_undo_it() {
     let state = RunState::of(&Story::held().until(Phase::Observing));
     let summary = closing::summary(&state, canvas(80));
-    assert_eq!(summary[1], "no end: nobody wrote down how this run ended");
-    assert_eq!(closing::by_hand(&state, canvas(80)).len(), 3);
+    let run = "r-20260314-093000-k7x2";
+    let no_end = format!("no end; `chaos show {run}` tells who is at work on it");
+    assert_eq!(summary[1], no_end);
+    let by_hand = closing::by_hand(&state, canvas(80));
+    assert_eq!(by_hand.len(), 5);
+    assert_eq!(by_hand[2], format!("    chaos recover {run}"));
 }
 
 proptest! {
