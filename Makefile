@@ -1,14 +1,13 @@
 # Everything a contributor types. Needs cargo, make and a POSIX shell.
 
 CARGO ?= cargo
-N ?= 200
 SEED ?= 1
 CHAOS = $(CARGO) run --locked --quiet --bin chaos --
 # Where `cargo install` puts binaries, by cargo's own order of precedence.
 BIN_DIR = $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test kills e2e-kube lint bench install man completions docs schema
+.PHONY: help demo test kills simulate fuzz e2e-kube lint bench install man completions docs schema
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -20,7 +19,15 @@ test: ## Run every test
 	$(CARGO) test --locked
 
 kills: ## End N real runs at random points (N=200 SEED=1); the sandbox says what is left
-	$(CARGO) test --locked --test kills -- --drills $(N) --seed $(SEED) --jobs $$(nproc 2>/dev/null || echo 2) --within-ms 2000
+	$(CARGO) test --locked --test kills -- --drills $(or $(N),200) --seed $(SEED) --jobs $$(nproc 2>/dev/null || echo 2) --within-ms 2000
+
+simulate: ## Run N schedules of failures (100000, or N=1000000) on all processors
+	$(CARGO) test --locked --release --test simulate -- --count $(or $(N),100000)
+
+SECONDS ?= 60
+
+fuzz: ## Try hostile input from a new seed for SECONDS=60, all targets together, on one core
+	CHAOS_FUZZ_SECONDS=$(SECONDS) $(CARGO) test --locked --profile fuzz --test fuzz -- --nocapture --test-threads=1
 
 e2e-kube: ## Run the tests that need a Kubernetes control plane (builds one with Go the first time)
 	@folder=$$(scripts/kube-binaries) && \

@@ -79,25 +79,28 @@ fn names(plan: &Plan) -> BTreeMap<String, String> {
 
 fn busy(place: &str, held: &Held, ours: &Holder) -> Problem {
     let under_way = format!("another run is under way on {place}");
-    let (message, show) = match &held.holder {
+    let (message, next) = match &held.holder {
         None => (
             format!("{under_way}; who holds it does not stand in its lock file"),
-            "`chaos runs` shows it, with `--state-dir` if it keeps its state elsewhere".to_owned(),
+            "end it with Ctrl-C where it runs; `chaos runs` shows it, with `--state-dir` if it keeps its state elsewhere".to_owned(),
         ),
         Some(holder) => {
             let elsewhere = holder.other_state(&ours.state);
             let elsewhere = elsewhere.map(|state| format!(" --state-dir {state}"));
             let elsewhere = elsewhere.unwrap_or_default();
-            let show = match &holder.run {
-                Some(run) => format!("`chaos show {run}{elsewhere}` shows it"),
-                None => format!("`chaos show {}{elsewhere}` shows its plan", holder.plan),
+            let next = match &holder.run {
+                Some(run) => format!(
+                    "end it with `chaos abort {run}{elsewhere}`; `chaos show {run}{elsewhere}` shows it"
+                ),
+                None => format!(
+                    "end it with Ctrl-C where it runs; `chaos show {}{elsewhere}` shows its plan",
+                    holder.plan
+                ),
             };
-            (format!("{under_way}: {holder}"), show)
+            (format!("{under_way}: {holder}"), next)
         }
     };
-    Problem::new(ProblemKind::Conflict, message).hint(format!(
-        "wait for its end, or end it with Ctrl-C where it runs; {show}"
-    ))
+    Problem::new(ProblemKind::Conflict, message).hint(format!("wait for its end, or {next}"))
 }
 
 impl Locked {

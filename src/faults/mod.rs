@@ -8,7 +8,7 @@ mod ended;
 mod localstack;
 pub mod simulated;
 
-pub use localstack::{LintFinding, Tagged, lint, remove_tagged, tagged};
+pub use localstack::{LintFinding, Reply, Tagged, Wire, lint, remove_tagged, tagged};
 
 use std::sync::Arc;
 
@@ -183,6 +183,11 @@ pub fn driver_with(
         Fault::ChaosMesh(fault) => Err(chaos_mesh::not_yet(fault)),
         Fault::Simulated(name) => Err(simulated::no_world(name)),
     }
+}
+
+/// The driver of a LocalStack that is reached in another way than by HTTP.
+pub fn driver_over(wire: Arc<dyn Wire>) -> Arc<dyn FaultDriver> {
+    Arc::new(LocalStackDriver::over(wire, ANSWER_WITHIN))
 }
 
 /// The driver that takes back what a journal says is in place, without the experiment that put it in.

@@ -33,6 +33,6 @@ pub use reader::{Entries, Entry, read, read_from, verify};
 pub use room::{Room, Wanted};
 pub use single_use::Use;
 pub use store::{Approvals, RunEntry, RunFolder, Store};
-pub use tail::{LastLine, LastWord, Tail, last_word};
+pub use tail::{End, LastWord, Tail, last_word};
 pub use writer::Journal;
 pub use writing::{Wanted as WantedWriting, Writing};

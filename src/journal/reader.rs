@@ -383,7 +383,7 @@ impl<R: BufRead> Entries<R> {
     }
 }
 
-fn parse_header(line: &[u8]) -> Result<Header, Flaw> {
+pub(super) fn parse_header(line: &[u8]) -> Result<Header, Flaw> {
     let probe: Probe = serde_json::from_slice(line).map_err(|_| Flaw::NotAJournal)?;
     if probe.journal != MAGIC {
         return Err(Flaw::NotAJournal);

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::disk;
 use super::line::{LONGEST_LINE, ReadLine, SealLine};
+use super::reader::parse_header;
 use crate::model::event::Event;
 use crate::model::ids::Digest;
 use crate::model::outcome::Outcome;
@@ -18,19 +19,20 @@ pub struct Tail {
     pub length: u64,
     /// Hash of the last whole line.
     pub last: Digest,
-    /// What that line is.
-    pub last_line: LastLine,
-    /// A whole record or seal behind it of which only the line's end is missing; else empty.
+    /// Whether the run's end stands in them: from then on a seal follows each record, also where the one
+    /// behind the last record was cut off.
+    pub end: End,
+    /// A whole header, record or seal behind it of which only the line's end is missing; else empty.
     pub unfinished: Vec<u8>,
 }
 
-/// What the last line of a journal is.
+/// Whether an end stands in a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LastLine {
-    /// The record that ends the run, or the seal behind it.
-    EndOrSeal,
-    /// Any other.
-    Other,
+pub enum End {
+    /// It does, or a seal.
+    Written,
+    /// Not yet.
+    ToCome,
 }
 
 /// How a run ended, by the last lines of its journal alone.
@@ -42,8 +44,9 @@ pub enum LastWord {
     Open,
 }
 
-/// The seal, and before it the record of the end, with a cause of some kilobytes at most.
-const LAST_LINES: u64 = 64 * 1024;
+/// The seal, and before it the record of the end: some hundred bytes, or some kilobytes of a long cause.
+/// There may be thousands of journals to look at, so little is read first.
+const LAST_LINES: [u64; 2] = [2 * 1024, 64 * 1024];
 
 impl Tail {
     /// Reads to the end.
@@ -54,44 +57,60 @@ impl Tail {
         let mut tail = Self {
             length: 0,
             last: Digest::of(b""),
-            last_line: LastLine::Other,
+            end: End::ToCome,
             unfinished: Vec::new(),
         };
-        let mut line = Vec::new();
+        let (mut line, mut last) = (Vec::new(), Vec::new());
         loop {
             line.clear();
             let read = input.read_until(b'\n', &mut line)?;
             if line.last() == Some(&b'\n') {
                 line.pop();
                 tail.length += read as u64;
-                tail.last = Digest::of(&line);
-                tail.last_line = kind(&line).unwrap_or(LastLine::Other);
+                if may_be_end(&line) {
+                    tail.takes(kind(&line));
+                }
+                std::mem::swap(&mut line, &mut last);
                 continue;
             }
-            if let Some(kind) = kind(&line) {
-                tail.last_line = kind;
+            tail.last = Digest::of(&last);
+            let kind = match tail.length {
+                // The first line is neither a record nor a seal.
+                0 => parse_header(&line).ok().map(|_| End::ToCome),
+                _ => kind(&line),
+            };
+            tail.takes(kind);
+            if kind.is_some() {
                 tail.unfinished = line;
             }
             return Ok(tail);
         }
     }
+
+    fn takes(&mut self, kind: Option<End>) {
+        if kind == Some(End::Written) {
+            self.end = End::Written;
+        }
+    }
+}
+
+/// Whether a line is worth a closer look: to parse every line of a long journal takes seconds.
+fn may_be_end(line: &[u8]) -> bool {
+    let names_it = |name: &[u8]| line.windows(name.len()).any(|part| part == name);
+    names_it(b"\"settled\"") || names_it(b"\"seal\"")
 }
 
 /// What a line is; `None`: neither a record nor a seal.
-fn kind(line: &[u8]) -> Option<LastLine> {
+fn kind(line: &[u8]) -> Option<End> {
     if line.len() > LONGEST_LINE {
         return None;
     }
     if serde_json::from_slice::<SealLine>(line).is_ok() {
-        return Some(LastLine::EndOrSeal);
+        return Some(End::Written);
     }
     let (record, _) = serde_json::from_slice::<ReadLine>(line).ok()?.split();
     let ends = matches!(record.event, Event::Settled { .. });
-    Some(if ends {
-        LastLine::EndOrSeal
-    } else {
-        LastLine::Other
-    })
+    Some(if ends { End::Written } else { End::ToCome })
 }
 
 /// How a run ended, without reading its whole journal.
@@ -100,22 +119,26 @@ fn kind(line: &[u8]) -> Option<LastLine> {
 /// The file cannot be read.
 pub fn last_word(path: &Path) -> Result<LastWord, Problem> {
     let mut file = disk::open_file(path)?;
-    let text = last_bytes(&mut file).map_err(|why| disk::cannot("read", path, &why))?;
-    let mut backwards = text.split(|byte| *byte == b'\n').rev().filter_map(|line| {
-        let (record, _) = serde_json::from_slice::<ReadLine>(line).ok()?.split();
-        Some(record.event)
-    });
-    // What others wrote behind the end, such as a takeover that did not come to one, opens it again.
-    if let Some(Event::Settled { outcome, .. }) = backwards.next() {
-        return Ok(LastWord::Ended(outcome));
+    for most in LAST_LINES {
+        let text = last_bytes(&mut file, most).map_err(|why| disk::cannot("read", path, &why))?;
+        let mut backwards = text.split(|byte| *byte == b'\n').rev().filter_map(|line| {
+            let (record, _) = serde_json::from_slice::<ReadLine>(line).ok()?.split();
+            Some(record.event)
+        });
+        // What others wrote behind the end, such as a takeover that did not come to one, opens it again.
+        match backwards.next() {
+            Some(Event::Settled { outcome, .. }) => return Ok(LastWord::Ended(outcome)),
+            Some(_) => return Ok(LastWord::Open),
+            None => {}
+        }
     }
     Ok(LastWord::Open)
 }
 
-fn last_bytes(file: &mut File) -> io::Result<Vec<u8>> {
+fn last_bytes(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LAST_LINES)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
     let mut text = Vec::new();
-    file.take(LAST_LINES).read_to_end(&mut text)?;
+    file.take(most).read_to_end(&mut text)?;
     Ok(text)
 }

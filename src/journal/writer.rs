@@ -11,7 +11,7 @@ use super::finding::Recorded;
 use super::line::{Header, HeaderLine, LONGEST_LINE, RecordLine, SealLine};
 use super::medium::{FileMedium, Medium};
 use super::reader;
-use super::tail::{LastLine, Tail};
+use super::tail::{End, Tail};
 use crate::model::event::{Durability, Event, Record};
 use crate::model::ids::Digest;
 use crate::model::problem::{Problem, ProblemKind};
@@ -116,9 +116,9 @@ impl Journal {
             length: tail.length + tail.unfinished.len() as u64,
             last: tail.last.clone(),
             last_seq: None,
-            sealing: match tail.last_line {
-                LastLine::EndOrSeal => Sealing::Ended,
-                LastLine::Other => Sealing::NotYet,
+            sealing: match tail.end {
+                End::Written => Sealing::Ended,
+                End::ToCome => Sealing::NotYet,
             },
             health: Health::Good,
         };

@@ -4,13 +4,13 @@
 use std::future::Future;
 use std::time::Duration;
 
-use tokio::task::{JoinError, JoinHandle};
+use tokio::task::JoinError;
 use tokio::time::Instant;
 
 use super::engine::{Engine, Wish};
 use super::input::{Input, ReadingTimes};
 use super::panicking::last_words;
-use super::undoing::Undoing;
+use super::undoing::{Spawned, Undoing};
 use super::watch::{Judged, Times};
 use crate::model::decision::Cause;
 use crate::model::event::Event;
@@ -72,7 +72,7 @@ impl Engine {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        let mut task: JoinHandle<T> = tokio::spawn(question);
+        let mut task = Spawned::new(question);
         let joined = loop {
             if self.ending.is_some() {
                 break tokio::time::timeout(grace, &mut task).await.ok();
@@ -83,9 +83,6 @@ impl Engine {
                 Some(input) = self.inputs.recv() => self.absorb(input),
             }
         };
-        if joined.is_none() {
-            task.abort();
-        }
         Some(joined?.map_err(|why| self.panicked(why)))
     }
 
@@ -274,7 +271,7 @@ impl Undoing for Engine {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        let mut task: JoinHandle<T> = tokio::spawn(work);
+        let mut task = Spawned::new(work);
         let joined = loop {
             tokio::select! {
                 biased;

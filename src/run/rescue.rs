@@ -11,7 +11,7 @@ use super::clock::Clock;
 use super::engine::Settlement;
 use super::panicking::last_words;
 use super::recorder::{Recorder, Sink};
-use super::undoing::{Undoing, Work};
+use super::undoing::{Spawned, Undoing, Work};
 use crate::faults::{self, FaultDriver};
 use crate::model::decision::Cause;
 use crate::model::event::Event;
@@ -188,7 +188,7 @@ impl Undoing for Rescuing {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        let joined = tokio::spawn(work).await;
+        let joined = Spawned::new(work).await;
         joined.map_err(|died| {
             let why = last_words(died);
             Problem::new(ProblemKind::Unexpected, format!("a driver panicked: {why}"))

@@ -1,9 +1,12 @@
 //! Taking one fault out until it is seen gone: shared by the engine and by whoever goes on where an
 //! engine stopped.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
 
 use crate::faults::{FaultDriver, Injection};
@@ -24,6 +27,38 @@ pub(super) struct Work {
     pub(super) undo: Undo,
     /// Until when a write whose answer was lost may still land.
     pub(super) late_until: Option<Instant>,
+}
+
+/// What the world showed after one attempt, and whether the undo itself was answered well.
+pub(super) struct Seen {
+    absence: Absence,
+    /// When the world was asked: an answer that took its time says nothing about what landed meanwhile.
+    asked: Instant,
+    sent: Result<(), Problem>,
+}
+
+/// A task whose end is waited for. Where that is cut off, which only a panic does, the task is cut off
+/// too: whoever undoes then must not meet a fault that is still going in.
+pub(super) struct Spawned<T>(JoinHandle<T>);
+
+impl<T: Send + 'static> Spawned<T> {
+    pub(super) fn new(work: impl Future<Output = T> + Send + 'static) -> Self {
+        Self(tokio::spawn(work))
+    }
+}
+
+impl<T> Future for Spawned<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context)
+    }
+}
+
+impl<T> Drop for Spawned<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// Somebody who can undo.
@@ -67,26 +102,31 @@ pub(super) trait Undoing: Send {
             let mut remaining = vec![work.undo.summary()];
             for attempt in 1.. {
                 match self.undo_once(work).await {
-                    Ok(absence)
-                        if absence.remaining.is_empty() && work.late_until.is_none_or(is_past) =>
+                    Ok(Seen { absence, asked, .. })
+                        if absence.remaining.is_empty()
+                            && work.late_until.is_none_or(|landed| landed <= asked) =>
                     {
                         self.gone(work, absence);
                         return;
                     }
-                    Ok(absence) if absence.remaining.is_empty() => {
+                    Ok(Seen { absence, .. }) if absence.remaining.is_empty() => {
                         // Seen gone, but a write whose answer was lost may still land: look again later.
                         self.enter(Trigger::NotGone);
                     }
-                    Ok(absence) => {
+                    Ok(Seen { absence, sent, .. }) => {
                         remaining.clone_from(&absence.remaining);
-                        let problem = still_there(&absence);
+                        let problem = sent.err().unwrap_or_else(|| still_there(&absence));
                         self.record(Event::GoneChecked {
                             step: work.step,
                             absence,
                         });
                         self.not_gone(work.step, attempt, problem);
                     }
-                    Err(problem) => self.not_gone(work.step, attempt, problem),
+                    Err(problem) => {
+                        // Nobody saw: what was seen before may be less than what is there by now.
+                        remaining = vec![work.undo.summary()];
+                        self.not_gone(work.step, attempt, problem);
+                    }
                 }
                 if Instant::now() >= deadline {
                     self.end(Cause::UndoUnproven { remaining });
@@ -102,7 +142,7 @@ pub(super) trait Undoing: Send {
 
     /// One attempt: undo, then ask the world. A failed undo may have worked all the same, so the
     /// world is asked in any case.
-    fn undo_once(&mut self, work: &Work) -> impl Future<Output = Result<Absence, Problem>> + Send {
+    fn undo_once(&mut self, work: &Work) -> impl Future<Output = Result<Seen, Problem>> + Send {
         async move {
             let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
             let reverted = self
@@ -111,14 +151,16 @@ pub(super) trait Undoing: Send {
             let sent = self.exchanged(work.step, Purpose::Undo, reverted);
             let (driver, undo) = (Arc::clone(&work.driver), work.undo.clone());
             self.enter(Trigger::UndoSent);
+            let asked = Instant::now();
             let absence = self
                 .finish(async move { driver.verify_gone(&undo).await })
                 .await
                 .and_then(|answer| answer)?;
-            match sent {
-                Err(problem) if !absence.remaining.is_empty() => Err(problem),
-                Ok(()) | Err(_) => Ok(absence),
-            }
+            Ok(Seen {
+                absence,
+                asked,
+                sent,
+            })
         }
     }
 
@@ -164,10 +206,6 @@ pub(super) trait Undoing: Send {
             self.enter(Trigger::NotGone);
         }
     }
-}
-
-fn is_past(moment: Instant) -> bool {
-    Instant::now() >= moment
 }
 
 fn still_there(absence: &Absence) -> Problem {

@@ -10,6 +10,7 @@ mod edge;
 mod fixed;
 mod fragile;
 mod histogram;
+mod in_memory;
 mod ledger;
 mod life;
 mod metrics_page;
@@ -30,6 +31,8 @@ use app::App;
 use aws_client::AwsClient;
 use edge::Edge;
 use life::LifeOwner;
+
+pub use in_memory::InMemory;
 
 /// Where the order pipeline listens unless told otherwise.
 pub const DEFAULT_APP_PORT: u16 = 7700;

@@ -18,7 +18,7 @@ use super::watch::{self, Cost};
 const TARGETS: u32 = 16;
 
 /// Cases are made in batches from one seed each.
-const BATCH: u32 = 100;
+const BATCH: u32 = 20;
 
 /// Changing a longer one would take the time of many cases.
 const LONGEST_SEED: usize = 16 << 10;
@@ -59,6 +59,7 @@ impl Target<'_> {
     /// Tries everything.
     pub fn run(mut self) {
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let began = Instant::now();
         let found = corpus::folder(&format!("tests/fixtures/fuzz/{}", self.name));
         for (name, input) in &found {
             let cost = watch::watched(self.name, input, || (self.holds)(input));
@@ -70,7 +71,6 @@ impl Target<'_> {
         self.corpus.seeds.extend(short);
         let (until, seed) = wishes(self.cases);
         let strategy = input::inputs(self.corpus.clone());
-        let began = Instant::now();
         let mut tally = Tally::default();
         let mut batch = 0;
         loop {

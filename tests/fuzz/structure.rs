@@ -116,12 +116,15 @@ impl Remake {
                 at_node(trees, from.index(count), |node| copy = node.clone());
                 at_node(trees, to.index(count), |node| *node = copy);
             }
-            Self::Repeat(at, times) => at_node(trees, at.index(count), |node| match node {
-                Value::Array(items) => {
-                    let all = items.clone();
-                    *items = (0..*times).flat_map(|_| all.clone()).collect();
-                }
-                other => *other = Value::Array(vec![other.clone(); *times]),
+            Self::Repeat(at, times) => at_node(trees, at.index(count), |node| {
+                let repeated = match node.as_array() {
+                    Some(items) => {
+                        let all = items.iter().cycle();
+                        all.take(items.len() * times).cloned().collect()
+                    }
+                    None => vec![node.clone(); *times],
+                };
+                *node = Value::Array(repeated);
             }),
             Self::Wrap(at, deep) => at_node(trees, at.index(count), |node| {
                 for _ in 0..*deep {
@@ -181,10 +184,10 @@ pub fn remade(trees: &Trees, remakes: &[Remake], between: &[u8]) -> Vec<u8> {
     }
     let parts: Vec<String> = trees
         .iter()
-        .map(|tree| match tree {
-            // What was no JSON is what it was.
-            Value::String(text) if !between.is_empty() => text.clone(),
-            other => other.to_string(),
+        // What was no JSON is what it was.
+        .map(|tree| match tree.as_str().filter(|_| !between.is_empty()) {
+            Some(text) => text.to_owned(),
+            None => tree.to_string(),
         })
         .collect();
     if between.is_empty() {
@@ -246,6 +249,6 @@ fn lose(trees: &mut [Value], number: usize) {
             let key = map.keys().nth(number % map.len().max(1)).cloned();
             let _gone = key.and_then(|key| map.remove(&key));
         }
-        other => *other = Value::Null,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => *node = Value::Null,
     });
 }

@@ -20,6 +20,7 @@ mod plans;
 mod policies;
 mod preflight;
 mod reading;
+mod recovering;
 mod secrets;
 mod signals;
 mod signing;

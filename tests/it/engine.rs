@@ -1,8 +1,10 @@
 //! The laws of a run, tried in a scripted world under paused time.
 
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
-use chaos_gameday::faults::simulated::{Behaviour, Operation, SimulatedWorld};
+use chaos_gameday::faults::simulated::{Behaviour, Operation, Pace, SimulatedWorld};
 use chaos_gameday::model::decision::Cause;
 use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::lock::LockNews;
@@ -14,8 +16,10 @@ use chaos_gameday::model::slo::Reaction;
 use chaos_gameday::model::state::RunState;
 use chaos_gameday::model::undo::{SimulatedUndo, Undo};
 use chaos_gameday::run::Input;
+use futures_util::FutureExt as _;
 
-use crate::support::engine::{Scene, ScriptedJournal, after, bad, good, rescued};
+use crate::support::engine::{Scene, ScriptedJournal, after, bad, good, rescued, rescued_into};
+use crate::support::panicky::Overwhelmed;
 
 fn deaf() -> Problem {
     Problem::new(ProblemKind::Unreachable, "nobody answers")
@@ -515,4 +519,110 @@ async fn what_a_dead_engine_left_in_place_is_undone_from_its_events() {
     let remaining = rescued(state, &[world.driver()]).await;
     assert_eq!(remaining, Vec::<String>::new());
     assert_eq!(world.in_place(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_still_going_in_when_the_engine_panics_goes_in_no_more() {
+    let mut scene = Scene::healthy();
+    scene.world.always(
+        Operation::Inject,
+        Behaviour::Slow(Pace {
+            asks: Duration::from_secs(15),
+            lands: Duration::ZERO,
+            answers: Duration::ZERO,
+        }),
+    );
+    scene.journal = ScriptedJournal::panicking_at(|event| {
+        // With the fault about to be sent.
+        matches!(event, Event::SignalReceived { .. })
+    });
+    let world = scene.world.clone();
+    let run = scene.run_with(|operator, _| after(8, operator, Input::Signal("SIGINT")));
+    assert!(AssertUnwindSafe(run).catch_unwind().await.is_err());
+    assert_eq!(
+        world.calls().last().map(String::as_str),
+        Some("inject slow stream")
+    );
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(world.in_place(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_driver_sent_before_it_panicked_is_waited_for() {
+    let mut scene = Scene::healthy();
+    scene.world.always(
+        Operation::Inject,
+        Behaviour::LandsLate(Duration::from_secs(8)),
+    );
+    scene.through = Box::new(|driver| Arc::new(Overwhelmed(driver)));
+    let ended = scene.run().await;
+    assert!(matches!(ended.settlement.cause, Cause::Bug { .. }));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    ended.assert_lawful();
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_stuck_names_all_that_may_be_there_where_the_last_look_saw_nothing() {
+    let scene = Scene::healthy();
+    scene.world.give_parts("slow stream", 2);
+    scene.world.always(
+        Operation::Inject,
+        Behaviour::LandsInParts(Duration::from_secs(8)),
+    );
+    scene
+        .world
+        .always(Operation::Revert, Behaviour::Fails(refuses()));
+    // Half of it is seen; nobody sees the rest land.
+    scene
+        .world
+        .first(1, Operation::VerifyGone, Behaviour::Works);
+    scene
+        .world
+        .always(Operation::VerifyGone, Behaviour::Fails(deaf()));
+    let ended = scene.run().await;
+    let all = Cause::UndoUnproven {
+        remaining: vec!["slow stream".to_owned()],
+    };
+    assert_eq!(ended.settlement.cause, all);
+    assert_eq!(ended.world.in_place().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stuck_run_that_was_taken_over_has_no_end_until_that_one_is_written() {
+    let scene = Scene::healthy();
+    scene
+        .world
+        .always(Operation::Revert, Behaviour::Fails(refuses()));
+    let ended = scene.run().await;
+    assert_eq!(ended.state().outcome, Some(Outcome::Stuck));
+    ended.world.always(Operation::Revert, Behaviour::Works);
+    let journal = ScriptedJournal::default();
+    rescued_into(journal.clone(), ended.state(), &[ended.world.driver()]).await;
+    let mut records = [ended.records.clone(), journal.records()].concat();
+    assert_eq!(RunState::of(&records).outcome, Some(Outcome::Inconclusive));
+    // Killed before its last word: seen gone, and still to be ended.
+    records.pop();
+    let state = RunState::of(&records);
+    assert_eq!((state.outcome, state.in_place().count()), (None, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_that_was_asked_before_the_last_write_could_land_proves_nothing() {
+    let scene = Scene::healthy();
+    scene.world.always(
+        Operation::Inject,
+        Behaviour::LandsLate(Duration::from_secs(9)),
+    );
+    // It sees nothing in the eighth second, and says so in the twelfth.
+    scene.world.always(
+        Operation::VerifyGone,
+        Behaviour::Slow(Pace {
+            asks: Duration::ZERO,
+            lands: Duration::ZERO,
+            answers: Duration::from_secs(4),
+        }),
+    );
+    let ended = scene.run().await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    ended.assert_lawful();
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot ask has failed")]
 
 mod deaths;
+mod engine;
 mod guardians;
 mod hangs;
 mod locks;

@@ -18,6 +18,7 @@ use crate::support::journals::{bytes, fixture, header_of, write};
 mod history;
 mod locks;
 mod racing;
+mod resuming;
 mod store;
 
 /// A file with these bytes in a folder of its own.

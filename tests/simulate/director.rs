@@ -146,7 +146,7 @@ async fn happen(sim: Arc<Sim>) {
         match happening {
             Happening::Restart => sim.world.restart(),
             Happening::FaultRemoved => sim.world.remove_fault(),
-            Happening::ForeignChange => sim.world.change_foreign("a rule of others is new"),
+            Happening::ForeignChange => sim.world.change_foreign(),
             Happening::Slept(ms) => {
                 let now_ms = sim.now_ms();
                 let mut inner = sim.inner();

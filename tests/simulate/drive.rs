@@ -32,7 +32,7 @@ impl Driving {
         Arc::new(Self {
             sim: Arc::clone(sim),
             life: Arc::clone(life),
-            inner: sim.world.driver(),
+            inner: sim.world.driver(sim, life),
         })
     }
 

@@ -12,12 +12,14 @@ mod drive;
 mod engine;
 mod guardian;
 mod life;
+mod localstack;
 mod oracle;
 mod plans;
 mod rescuer;
 mod schedule;
 mod sim;
 mod tally;
+mod world;
 
 use std::process::ExitCode;
 

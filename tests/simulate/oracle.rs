@@ -17,6 +17,7 @@ use crate::director;
 use crate::life::Role;
 use crate::plans;
 use crate::sim::{JOURNAL, Settled, Sim, Told};
+use crate::world::World;
 
 /// What came of a schedule.
 pub struct Verdict {
@@ -47,6 +48,11 @@ pub fn judge(sim: &Sim) -> Verdict {
     }
     if !sim.world.in_place().is_empty() {
         sim.violate(format!("left in place: {:?}", sim.world.in_place()));
+    }
+    if let World::LocalStack(stack) = &sim.world {
+        for damage in stack.damage() {
+            sim.violate(damage);
+        }
     }
     let records = recorded
         .map(|recorded| recorded.records)
@@ -81,7 +87,6 @@ fn ended(sim: &Sim, one: &Settled) {
         Cause::RecoveryLate { slos } => slos.iter().find_map(|slo| no_bad_reading(sim, slo)),
         Cause::Aborted { .. } if !sim.inner().wished => Some("nobody wanted it".to_owned()),
         Cause::Rescued { .. } if one.role == Role::Run => Some("it is its own run".to_owned()),
-        Cause::BaselineBroken { .. } | Cause::NotPrepared { .. } => was_in(sim, one),
         _ => None,
     });
 }
@@ -121,11 +126,7 @@ fn names_all(sim: &Sim, one: &Settled, remaining: &[String]) {
     let mut there: Vec<String> = later.flat_map(|(_, labels)| labels.clone()).collect();
     there.extend(one.in_place.clone());
     for label in there {
-        let fault = label.split(' ').next().unwrap_or_default();
-        if !remaining
-            .iter()
-            .any(|named| *named == label || named == fault)
-        {
+        if !remaining.iter().any(|words| sim.world.names(words, &label)) {
             sim.violate(format!(
                 "stuck with {remaining:?} although `{label}` is there too"
             ));
@@ -151,13 +152,7 @@ fn held_wrongly(sim: &Sim, one: &Settled) -> Option<String> {
             return Some(format!("step {step} was never seen gone"));
         };
         last_gone_ms = gone_ms;
-        let whole = |labels: &Vec<String>| {
-            labels
-                .iter()
-                .filter(|label| label.split(' ').next() == Some(fault))
-                .count()
-                == *parts
-        };
+        let whole = |labels: &Vec<String>| sim.world.is_whole(fault, *parts, labels);
         let over_ms = seen_ms + plans::HOLD.as_millis();
         let at = |ms: u64| {
             history
@@ -252,16 +247,6 @@ fn no_bad_reading(sim: &Sim, slo: &str) -> Option<String> {
     (!found).then(|| format!("`{slo}` never read badly"))
 }
 
-/// Who says that nothing was ever sent.
-fn was_in(sim: &Sim, one: &Settled) -> Option<String> {
-    let steps = one.settlement.state.steps.iter();
-    let begun = steps.filter(|step| step.injecting_at_ms.is_some()).count();
-    // What came before the step that was refused counts; nothing of the refused one was in.
-    let _ = begun;
-    let _ = sim;
-    None
-}
-
 /// Every line is as it was written.
 fn chain(sim: &Sim) {
     let bytes = sim.disk.bytes();
@@ -340,6 +325,10 @@ fn fold(sim: &Sim, recorded: &Recorded, told: &[Told], settled: &[Settled]) {
     // Who could not write something knows more than the journal.
     if last.settlement.evidence.is_some() || sim.disk.appends_failed() + sim.disk.syncs_failed() > 0
     {
+        return;
+    }
+    // Who died while it wrote the end told nobody.
+    if recorded.records.last().map(|record| record.seq) != Some(last.settlement.state.seq) {
         return;
     }
     let folded = RunState::of(&recorded.records);

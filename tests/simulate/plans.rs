@@ -1,10 +1,10 @@
 //! The plans that schedules run: made and admitted once.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use chaos_gameday::faults::simulated::SimulatedWorld;
-use chaos_gameday::faults::{Fault, Owner};
+use chaos_gameday::faults::{self, Fault, LocalStackFault, Owner};
 use chaos_gameday::metrics::{Metric, MetricSpecs};
 use chaos_gameday::model::approval::{ApprovalMode, Person, SealedApproval};
 use chaos_gameday::model::history::History;
@@ -16,9 +16,13 @@ use chaos_gameday::plan::{DocumentSource, Plan, PlannedStep, StoredPlan};
 use chaos_gameday::policy::{self, Admission, AdmittedPlan};
 use jiff::Timestamp;
 
+use crate::localstack::{ENDPOINT, LATENCY_MS, Obedient};
+use crate::world::Kind;
+
 /// A plan, and what its world has to be like.
 pub struct Shape {
     pub plan: AdmittedPlan,
+    pub world: Kind,
     /// The faults and of how many parts they are.
     pub parts: Vec<(&'static str, usize)>,
 }
@@ -51,13 +55,16 @@ pub fn shape(number: u64) -> &'static Shape {
 
 async fn all() -> Vec<Shape> {
     let mut shapes = Vec::new();
-    for steps in STEPS {
-        for parts in PARTS {
-            for set in 0..SLO_SETS {
-                shapes.push(Shape {
-                    plan: admitted(steps, parts, set).await,
-                    parts: steps.iter().map(|name| (*name, parts)).collect(),
-                });
+    for world in [Kind::Scripted, Kind::LocalStack] {
+        for steps in STEPS {
+            for parts in PARTS {
+                for set in 0..SLO_SETS {
+                    shapes.push(Shape {
+                        plan: admitted(world, steps, parts, set).await,
+                        world,
+                        parts: steps.iter().map(|name| (*name, parts)).collect(),
+                    });
+                }
             }
         }
     }
@@ -116,9 +123,12 @@ fn slos(set: u64) -> Vec<GaugedSlo> {
     }
 }
 
-async fn admitted(names: &[&str], parts: usize, set: u64) -> AdmittedPlan {
+async fn admitted(world: Kind, names: &[&str], parts: usize, set: u64) -> AdmittedPlan {
     let policy = policy::built_in();
-    let plan = plan(names, parts, set, policy.identity()).await;
+    let plan = Plan {
+        policy: policy.identity(),
+        ..plan(world, names, parts, set).await
+    };
     let stored = StoredPlan::lock(plan).expect("a plan that can be written");
     let at = |text: &str| text.parse().expect("a time");
     let times = [at("2026-01-01T00:00:00Z"), at("2026-01-01T00:30:00Z")];
@@ -131,19 +141,38 @@ async fn admitted(names: &[&str], parts: usize, set: u64) -> AdmittedPlan {
     policy::admit(stored, by).expect("an admitted plan")
 }
 
-async fn plan(
-    names: &[&str],
-    parts: usize,
-    set: u64,
-    policy: chaos_gameday::plan::PolicyIdentity,
-) -> Plan {
+/// So many rules and latencies.
+fn on_localstack(parts: usize) -> LocalStackFault {
+    let rule = |service: &str| {
+        serde_json::from_value(serde_json::json!({"region": "us-east-1", "service": service}))
+            .expect("a rule")
+    };
+    let services = ["kinesis", "dynamodb"];
+    LocalStackFault {
+        endpoint: ENDPOINT.to_owned(),
+        faults: services
+            .iter()
+            .take(parts)
+            .map(|service| rule(service))
+            .collect(),
+        latency: (parts > services.len()).then(|| Span::from_millis(LATENCY_MS)),
+    }
+}
+
+async fn plan(world: Kind, names: &[&str], parts: usize, set: u64) -> Plan {
     let mut steps = Vec::new();
     let mut planned = Vec::new();
-    let world = SimulatedWorld::new();
+    let scripted = SimulatedWorld::new();
     for (place, name) in names.iter().enumerate() {
-        world.give_parts(name, parts);
-        let fault = Fault::Simulated((*name).to_owned());
-        let prepared = world.driver().prepare(&fault, &Owner::Plan).await;
+        scripted.give_parts(name, parts);
+        let (fault, driver) = match world {
+            Kind::Scripted => (Fault::Simulated((*name).to_owned()), scripted.driver()),
+            Kind::LocalStack => (
+                Fault::LocalStack(on_localstack(parts)),
+                faults::driver_over(Arc::new(Obedient)),
+            ),
+        };
+        let prepared = driver.prepare(&fault, &Owner::Plan).await;
         let step = format!("{name} {place}");
         planned.push(PlannedStep {
             name: step.clone(),
@@ -181,7 +210,7 @@ async fn plan(
         },
         steps: planned,
         cluster: None,
-        policy,
+        policy: policy::built_in().identity(),
         replay_of: None,
         rehearsals: Vec::new(),
         history: History::default(),

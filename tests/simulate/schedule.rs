@@ -127,6 +127,10 @@ pub struct Schedule {
     pub wild_reads: u32,
     /// From this millisecond on the world does what it is told.
     pub tame_from_ms: u64,
+    /// Between these milliseconds hardly anything is done, or answered, whatever else holds.
+    pub storm: (u64, u64),
+    /// How long a LocalStack takes for each answer, in milliseconds.
+    pub sluggish_ms: u64,
     pub disk: DiskTrouble,
     /// For each SLO: from this millisecond on.
     pub weather: Vec<Vec<(u64, Weather)>>,
@@ -159,14 +163,19 @@ impl Schedule {
         Self {
             seed,
             shape: dice.below(1 << 32),
-            posted: match dice.below(12) {
-                0 => Posted::None,
-                1 => Posted::Fails,
+            posted: match dice.below(24) {
+                0 | 1 => Posted::None,
+                2 => Posted::Fails,
                 _ => Posted::Works,
             },
             wild_writes: quiet(&mut dice, &[0, 0, 60, 250, 600, 950]),
             wild_reads: quiet(&mut dice, &[0, 0, 0, 40, 150, 500]),
             tame_from_ms,
+            storm: storm(&mut dice),
+            sluggish_ms: match dice.below(20) {
+                0 => dice.below(9_500),
+                _ => 0,
+            },
             disk: DiskTrouble {
                 appends: quiet(&mut dice, &[0, 0, 0, 0, 0, 8, 60]),
                 cuts: quiet(&mut dice, &[0, 0, 300]),
@@ -182,6 +191,15 @@ impl Schedule {
             replaceable: dice.pick(&[0, 1, 3, 3]),
         }
     }
+}
+
+/// Long enough for an undo to give up in it, where there is one.
+fn storm(dice: &mut Dice) -> (u64, u64) {
+    if !dice.happens(150) {
+        return (0, 0);
+    }
+    let from_ms = 2_000 + dice.below(RUN_MS);
+    (from_ms, from_ms + 5_000 + dice.below(60_000))
 }
 
 fn weather(dice: &mut Dice) -> Vec<(u64, Weather)> {
@@ -290,6 +308,15 @@ pub fn behaviour(dice: &mut Dice, wild: u32, operation: Operation) -> Behaviour 
     match operation {
         Operation::Inject | Operation::Revert => wild_write(dice),
         Operation::Prepare | Operation::Confirm | Operation::VerifyGone => wild_read(dice),
+    }
+}
+
+/// How it takes one in a storm.
+pub fn stormy(dice: &mut Dice) -> Behaviour {
+    match dice.below(20) {
+        0 => Behaviour::Works,
+        1..=4 => Behaviour::Hangs(dice.within(10_000)),
+        _ => Behaviour::Fails(problem(dice)),
     }
 }
 

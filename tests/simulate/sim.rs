@@ -11,6 +11,7 @@ use chaos_gameday::journal;
 use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::sample::Reading;
 use chaos_gameday::model::state::RunState;
+use chaos_gameday::model::undo::Undo;
 use chaos_gameday::run::{Operator, Settlement};
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
@@ -18,8 +19,10 @@ use tokio::time::Instant;
 use crate::dice::Dice;
 use crate::disk::Disk;
 use crate::life::{Life, Role, current};
+use crate::localstack::{Stack, Wild};
 use crate::plans::{self, Shape};
-use crate::schedule::{Doom, How, Place, Schedule, behaviour};
+use crate::schedule::{Doom, How, Place, Schedule, behaviour, stormy};
+use crate::world::{Kind, World};
 
 /// Where the journal is said to lie.
 pub const JOURNAL: &str = "journal.jsonl";
@@ -55,7 +58,7 @@ pub struct Seen {
 #[derive(Debug)]
 pub struct Sim {
     pub schedule: Schedule,
-    pub world: SimulatedWorld,
+    pub world: World,
     pub disk: Disk,
     pub began: Instant,
     tame: Arc<AtomicBool>,
@@ -95,34 +98,56 @@ pub struct Inner {
 impl Sim {
     pub fn new(schedule: Schedule, tracing: Tracing) -> Arc<Self> {
         let seed = schedule.seed;
+        let began = Instant::now();
+        let shape = plans::shape(schedule.shape);
+        let world = match shape.world {
+            Kind::Scripted => World::Scripted(SimulatedWorld::new()),
+            Kind::LocalStack => World::LocalStack(Stack::new(
+                Dice::of(seed, 2),
+                Wild {
+                    writes: schedule.wild_writes,
+                    reads: schedule.wild_reads,
+                    pace: Duration::from_millis(schedule.sluggish_ms),
+                    storm: (
+                        began + Duration::from_millis(schedule.storm.0),
+                        began + Duration::from_millis(schedule.storm.1),
+                    ),
+                    until: began
+                        .checked_add(Duration::from_millis(schedule.tame_from_ms.min(1 << 40))),
+                },
+            )),
+        };
         let sim = Arc::new(Self {
-            world: SimulatedWorld::new(),
+            world,
             disk: Disk::new(schedule.disk, Dice::of(seed, 1)),
-            began: Instant::now(),
+            began,
             tame: Arc::default(),
             tracing,
             inner: Mutex::default(),
             schedule,
         });
-        for (fault, parts) in &sim.shape().parts {
-            sim.world.give_parts(fault, *parts);
+        if let World::Scripted(world) = &sim.world {
+            for (fault, parts) in &shape.parts {
+                world.give_parts(fault, *parts);
+            }
+            sim.script_world(world, seed);
         }
-        sim.script_world(seed);
         sim
     }
 
-    fn script_world(self: &Arc<Self>, seed: u64) {
+    fn script_world(self: &Arc<Self>, world: &SimulatedWorld, seed: u64) {
         let tame = Arc::clone(&self.tame);
         let began = self.began;
         let Schedule {
             wild_writes,
             wild_reads,
             tame_from_ms,
+            storm,
             ..
         } = self.schedule;
         let mut dice = Dice::of(seed, 2);
         let watcher = Arc::downgrade(self);
-        self.world.decides(move |operation, fault| {
+        world.decides(move |operation, fault| {
             use chaos_gameday::faults::simulated::Operation;
             let wild = match operation {
                 _ if tame.load(Ordering::Relaxed) => 0,
@@ -131,16 +156,21 @@ impl Sim {
                 Operation::Confirm | Operation::VerifyGone => wild_reads,
                 Operation::Prepare => wild_reads / 3,
             };
-            let behaviour = behaviour(&mut dice, wild, operation);
+            let now_ms = elapsed_ms(began);
+            let in_storm = storm.0 <= now_ms && now_ms < storm.1;
+            let behaviour = match in_storm && !tame.load(Ordering::Relaxed) {
+                true => stormy(&mut dice),
+                false => behaviour(&mut dice, wild, operation),
+            };
             if let Some(sim) = watcher.upgrade() {
                 sim.trace(|| format!("{} {fault}: {behaviour:?}", operation.word()));
             }
             behaviour
         });
         let watcher = Arc::downgrade(self);
-        self.world.observes(move |sent| {
+        world.observes(move |sent| {
             if let Some(sim) = watcher.upgrade() {
-                sim.write_sent(sent);
+                sim.scripted_write_sent(sent);
             }
         });
     }
@@ -179,6 +209,9 @@ impl Sim {
     /// From now on the world does what it is told, and so does the disk.
     pub fn tame(&self) {
         self.tame.store(true, Ordering::Relaxed);
+        if let World::LocalStack(stack) = &self.world {
+            stack.tame();
+        }
         self.disk.tame();
     }
 
@@ -343,8 +376,7 @@ impl Sim {
         }
     }
 
-    /// Law: a write to the world is its writer's, and one that injects has a durable undo.
-    fn write_sent(&self, sent: &Sent) {
+    fn scripted_write_sent(&self, sent: &Sent) {
         let Some(id) = current() else {
             self.violate(format!("{sent:?} by nobody"));
             return;
@@ -356,9 +388,25 @@ impl Sim {
             .find(|life| life.id == id)
             .cloned();
         let life = life.expect("a process that was begun");
-        self.expect_writer(&life, "writes to the world");
-        if sent.direction == Direction::In && !self.is_armed(&sent.fault) {
-            self.violate(format!("`{}` goes in without a durable undo", sent.fault));
+        let goes_in = sent.direction == Direction::In;
+        self.write_sent(&life, goes_in.then_some(&sent.fault));
+    }
+
+    /// Law: a write to the world is its writer's, and one that puts something in has a durable undo.
+    pub fn write_sent(&self, life: &Life, goes_in: Option<&str>) {
+        self.expect_writer(life, "writes to the world");
+        if let Some(fault) = goes_in
+            && !self.is_armed(fault)
+        {
+            self.violate(format!("`{fault}` goes in without a durable undo"));
+        }
+    }
+
+    /// The LocalStack of a schedule that has one.
+    pub fn stack(&self) -> &Stack {
+        match &self.world {
+            World::LocalStack(stack) => stack,
+            World::Scripted(_) => unreachable!("only its own lines ask for it"),
         }
     }
 
@@ -367,9 +415,10 @@ impl Sim {
             return false;
         };
         let state = RunState::of(&recorded.records);
-        let armed = state.steps.iter().any(|step| {
-            let undo = step.undo.as_ref();
-            undo.is_some_and(|undo| undo.summary() == fault) && step.may_be_in_place()
+        let armed = state.in_place().any(|(_, step)| match &step.undo {
+            Some(Undo::Simulated(undo)) => undo.fault == fault,
+            Some(Undo::LocalStack(_)) => true,
+            None => false,
         });
         armed
     }

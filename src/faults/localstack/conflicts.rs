@@ -104,9 +104,10 @@ fn leftover(survey: &Survey, listed: &Value, what: &str) -> Problem {
 
 /// How a person gets rid of a rule that an earlier run left.
 fn leftover_hint(survey: &Survey, listed: &Value) -> String {
+    let run = run_of(listed).unwrap_or_default();
     format!(
-        "`chaos show {}` tells whose it is; if that run is over, take it out by hand: {}",
-        run_of(listed).unwrap_or_default(),
+        "`chaos show {run}` tells whose it is; if that run is over, `chaos recover {run} --endpoint {}` takes it out, or take it out by hand: {}",
+        survey.world.endpoint,
         by_hand(survey, vec![listed.clone()], None)
     )
 }

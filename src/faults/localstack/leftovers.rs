@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::api::{self, ChaosApi, FAULTS};
 use super::sameness::Meaning;
 use super::survey;
+use super::wire::Http;
 use crate::clients::Clients;
 use crate::faults::ANSWER_WITHIN;
 use crate::model::problem::{Problem, ProblemKind};
@@ -23,12 +24,8 @@ pub struct Tagged {
     pub rules: Vec<Value>,
 }
 
-fn api<'a>(endpoint: &str, clients: &'a Clients) -> ChaosApi<'a> {
-    ChaosApi::new(
-        clients.http(endpoint),
-        endpoint,
-        ANSWER_WITHIN.as_duration(),
-    )
+fn api<'a>(endpoint: &str, wire: &'a Http) -> ChaosApi<'a> {
+    ChaosApi::new(wire, endpoint, ANSWER_WITHIN.as_duration())
 }
 
 /// What stands there with a tag of this tool, by run. Reads only.
@@ -37,7 +34,8 @@ fn api<'a>(endpoint: &str, clients: &'a Clients) -> ChaosApi<'a> {
 /// It gives no answer, or not that of a LocalStack. One without a Chaos API has nothing in place.
 pub async fn tagged(endpoint: &str, clients: &Clients) -> Result<Vec<Tagged>, Problem> {
     api::check_endpoint(endpoint)?;
-    let rules = match survey::rules(&api(endpoint, clients)).await {
+    let wire = Http(clients.clone());
+    let rules = match survey::rules(&api(endpoint, &wire)).await {
         Err(problem) if problem.kind == ProblemKind::Absent => Vec::new(),
         other => other?,
     };
@@ -70,7 +68,8 @@ pub async fn remove_tagged(
     clients: &Clients,
     wanted: &Tagged,
 ) -> Result<Vec<Value>, Problem> {
-    let api = api(endpoint, clients);
+    let wire = Http(clients.clone());
+    let api = api(endpoint, &wire);
     for _ in 0..DELETE_ROUNDS {
         let mut still: Vec<Value> = Vec::new();
         for rule in listed(&api, &wanted.run).await? {

@@ -17,11 +17,15 @@ mod sameness;
 mod sight;
 mod survey;
 mod transport;
+mod wire;
 mod writes;
 
 pub use leftovers::{Tagged, remove_tagged, tagged};
 pub use lint::{LintFinding, lint};
 pub(super) use preparation::summaries;
+pub use wire::{Reply, Wire};
+
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
@@ -35,20 +39,25 @@ use api::ChaosApi;
 use memory::Memory;
 use sight::Sight;
 use survey::Survey;
+use wire::Http;
 use writes::Writes;
 
 /// The driver; between two calls it keeps only what it saw while it put its fault in, to claim more
 /// surely what is its own. Whether a fault is in or out it asks the world.
 pub(super) struct LocalStackDriver {
-    clients: Clients,
+    wire: Arc<dyn Wire>,
     answer_within: Span,
     memory: Memory,
 }
 
 impl LocalStackDriver {
     pub(super) fn new(clients: &Clients, answer_within: Span) -> Self {
+        Self::over(Arc::new(Http(clients.clone())), answer_within)
+    }
+
+    pub(super) fn over(wire: Arc<dyn Wire>, answer_within: Span) -> Self {
         Self {
-            clients: clients.clone(),
+            wire,
             answer_within,
             memory: Memory::default(),
         }
@@ -57,11 +66,7 @@ impl LocalStackDriver {
     /// Time-outs are longer than the latencies that the fault knows of.
     fn api(&self, endpoint: &str, latency_ms: u64) -> ChaosApi<'_> {
         let patience = patience(self.answer_within, latency_ms);
-        ChaosApi::new(
-            self.clients.http(endpoint),
-            endpoint,
-            patience.as_duration(),
-        )
+        ChaosApi::new(&*self.wire, endpoint, patience.as_duration())
     }
 
     fn api_of(&self, undo: &LocalStackUndo) -> ChaosApi<'_> {

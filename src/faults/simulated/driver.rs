@@ -27,7 +27,8 @@ impl SimulatedDriver {
         let Fault::Simulated(name) = fault else {
             return Err(not_scripted());
         };
-        self.ask(Operation::Prepare, name).await?;
+        let (_, answers) = self.ask(Operation::Prepare, name).await?;
+        pass(answers).await;
         self.world.remember_session(name);
         let parts = self.world.part_count(name);
         Ok(Prepared {
@@ -122,10 +123,11 @@ impl SimulatedDriver {
     }
 
     /// A question that changes nothing: its behaviours come down to truth, hope or no answer.
-    async fn ask(&self, operation: Operation, name: &str) -> Result<Told, Problem> {
+    /// Says too how long the answer is under way once the world was looked at.
+    async fn ask(&self, operation: Operation, name: &str) -> Result<(Told, Duration), Problem> {
         match self.world.called(operation, name) {
-            Behaviour::Works | Behaviour::HalfInjects => Ok(Told::Truth),
-            Behaviour::Lies => Ok(Told::Hope),
+            Behaviour::Works | Behaviour::HalfInjects => Ok((Told::Truth, Duration::ZERO)),
+            Behaviour::Lies => Ok((Told::Hope, Duration::ZERO)),
             Behaviour::Fails(problem) | Behaviour::FailsHalfway(problem) => Err(problem),
             Behaviour::Hangs(limit) => {
                 tokio::time::sleep(limit).await;
@@ -135,18 +137,18 @@ impl SimulatedDriver {
                 Err(unreachable(operation))
             }
             Behaviour::Slow(pace) => {
-                pass(pace.asks + pace.answers).await;
-                Ok(Told::Truth)
+                pass(pace.asks).await;
+                Ok((Told::Truth, pace.answers))
             }
         }
     }
 
     async fn prove(&self, undo: &Undo) -> Result<Proof, Problem> {
         let name = scripted(undo)?;
-        let told = self.ask(Operation::Confirm, name).await?;
+        let (told, answers) = self.ask(Operation::Confirm, name).await?;
         let planned = self.world.part_count(name);
         let seen = self.world.in_place_of(name);
-        Ok(Proof {
+        let proof = Proof {
             injected: match told {
                 Told::Truth => seen.len(),
                 Told::Hope => planned,
@@ -157,20 +159,24 @@ impl SimulatedDriver {
                 .iter()
                 .map(|part| format!("{part} is in place"))
                 .collect(),
-        })
+        };
+        pass(answers).await;
+        Ok(proof)
     }
 
     async fn look_for_rest(&self, undo: &Undo) -> Result<Absence, Problem> {
         let name = scripted(undo)?;
-        let told = self.ask(Operation::VerifyGone, name).await?;
-        Ok(Absence {
+        let (told, answers) = self.ask(Operation::VerifyGone, name).await?;
+        let absence = Absence {
             remaining: match told {
                 Told::Truth => self.world.in_place_of(name),
                 Told::Hope => Vec::new(),
             },
             foreign_changes: self.world.foreign_changes(),
             continuity: self.world.continuity(name),
-        })
+        };
+        pass(answers).await;
+        Ok(absence)
     }
 }
 

@@ -90,7 +90,7 @@ content-length: 95
     Target {
         name: "prometheus",
         corpus: corpus(seeds),
-        cases: 60,
+        cases: 40,
         holds: &|input| {
             server.answer_with(input);
             let sources = Sources::new(&specs, &setup).expect("a source");
@@ -176,7 +176,7 @@ fn a_localstack_is_driven_or_refused() {
     Target {
         name: "localstack",
         corpus: corpus(seeds),
-        cases: 60,
+        cases: 40,
         holds: &|input| {
             server.answer_with(input);
             match runtime.block_on(driver.prepare(&fault, &owner)) {

@@ -46,7 +46,7 @@ fn an_approval_is_what_was_sealed_or_void() {
             largest: 1 << 20,
             between: b"",
         },
-        cases: 200,
+        cases: 80,
         holds: &|input| {
             let text = String::from_utf8_lossy(input);
             match SealedApproval::from_text(&text) {
@@ -96,7 +96,7 @@ fn allowed_signers_are_read_or_say_which_line_is_wrong() {
             largest: 1 << 20,
             between: b"",
         },
-        cases: 200,
+        cases: 80,
         holds: &|input| {
             let text = String::from_utf8_lossy(input);
             match AllowedSigners::parse(&text) {

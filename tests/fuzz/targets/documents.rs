@@ -75,7 +75,7 @@ fn an_experiment_loads_or_says_why_not() {
     Target {
         name: "experiment",
         corpus: corpus(seeds),
-        cases: 150,
+        cases: 60,
         holds: &|input| {
             let Some(source) = source(input) else { return };
             match load_experiment(&source, &variables()) {
@@ -117,7 +117,7 @@ fn a_policy_loads_or_says_why_not() {
     Target {
         name: "policy",
         corpus: corpus(seeds),
-        cases: 150,
+        cases: 60,
         holds: &|input| {
             let Some(source) = source(input) else { return };
             let files = |_: &str| Err(Problem::new(ProblemKind::Absent, "none here").hint("none"));
@@ -156,7 +156,7 @@ fn variables_are_read_or_say_why_not() {
     Target {
         name: "variables",
         corpus: corpus(seeds.map(<[u8]>::to_vec).into()),
-        cases: 150,
+        cases: 60,
         holds: &|input| {
             let Some(source) = source(input) else { return };
             match read_variable_file(&source) {

@@ -176,7 +176,7 @@ fn a_query_is_answered_from_any_samples_or_refused() {
             largest: 64 << 10,
             between: BETWEEN,
         },
-        cases: 200,
+        cases: 80,
         holds: &|input| {
             let parts: Vec<_> = split(input)
                 .into_iter()

@@ -88,7 +88,7 @@ fn words_are_read_and_shown_as_they_were_meant() {
     Target {
         name: "words",
         corpus: corpus(&seeds),
-        cases: 300,
+        cases: 150,
         holds: &|input| {
             let Ok(text) = std::str::from_utf8(input) else {
                 return;
@@ -108,7 +108,7 @@ fn words_are_read_and_shown_as_they_were_meant() {
             if let Some(pattern) = comes_back::<Pattern>(text) {
                 let _either = pattern.matches(text) | pattern.matches("staging-eu-1");
             }
-            if let Some(objective) = text.parse::<Objective>().ok() {
+            if let Ok(objective) = text.parse::<Objective>() {
                 let _either = objective.holds(objective.threshold());
             }
             if let Ok(number) = text.parse() {
@@ -160,7 +160,7 @@ fn bytes_of_a_terminal_are_keys_however_they_are_cut() {
     Target {
         name: "keys",
         corpus: corpus(&seeds),
-        cases: 300,
+        cases: 150,
         holds: &|input| {
             let whole = Decoder::default().feed(input);
             let mut decoder = Decoder::default();
@@ -193,7 +193,7 @@ fn nothing_that_is_shown_steers_a_terminal() {
     Target {
         name: "shown",
         corpus: corpus(&seeds),
-        cases: 300,
+        cases: 150,
         holds: &|input| {
             let text = String::from_utf8_lossy(input);
             let line = sanitise(&text);

@@ -156,8 +156,8 @@ async fn a_rule_of_another_machines_run_is_a_lock_with_its_owner_named() {
 async fn of_two_machines_whose_rules_overlap_at_most_one_holds_and_both_leave_nothing() {
     for (ours, theirs) in [(SAME, SAME), (NARROWER, BROADER), (BROADER, NARROWER)] {
         let scene = Scene::new().await;
-        let (one, plan) = elsewhere(&scene, ours, "1s").await;
-        let (other, other_plan) = elsewhere(&scene, theirs, "1s").await;
+        let (one, plan) = elsewhere(&scene, ours, "3s").await;
+        let (other, other_plan) = elsewhere(&scene, theirs, "3s").await;
         let first = one.start(&["run", &plan]);
         let second = other.start(&["run", &other_plan]);
         let (first, second) = tokio::join!(first.ended(), second.ended());

@@ -138,3 +138,26 @@ async fn nobody_types_it() {
     let help = place.chaos(&["--help"]).await.exits(0);
     assert!(!help.stdout.contains("\n  guardian"), "{}", help.stdout);
 }
+
+#[tokio::test]
+async fn a_run_that_can_post_no_guardian_is_refused_before_anything_is_sent() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let scene = Scene::new().await;
+    let endpoint = scene.bench.sandbox.aws_url();
+    let plan = scene.approved_at(endpoint, &[]).await;
+    let mut command = scene.place.command(&["run", &plan]);
+    // What a guardian is told is JSON, which such a path does not go into.
+    let folder = std::ffi::OsStr::from_bytes(b"locks-\xff");
+    command.env("CHAOS_LOCK_DIR", scene.place.path("").join(folder));
+    let run = crate::support::process::Running::of(command);
+    let ended = run.ended().await.exits(3);
+    ended.tells("no guardian could be posted: the guardian of r-");
+    assert!(scene.is_clean().await);
+    let injecting = |record: &chaos_gameday::model::event::Record| {
+        matches!(
+            record.event,
+            Event::Exchanged { .. } | Event::UndoRecorded { .. }
+        )
+    };
+    assert!(!records(&scene.place).iter().any(injecting));
+}

@@ -24,7 +24,8 @@ use chaos_gameday::plan::document::{Experiment, GaugedSlo, Step, Worlds};
 use chaos_gameday::plan::{DocumentSource, Plan, PlannedStep, StoredPlan};
 use chaos_gameday::policy::{self, Admission, AdmittedPlan};
 use chaos_gameday::run::{
-    Clock, Gauge, Input, Kit, Operator, Rescue, Runner, Settlement, Sink, Timing, operator, rescue,
+    Clock, Gauge, Guard, Input, Kit, Operator, Rescue, Runner, Settlement, Sink, Timing, Unguarded,
+    operator, rescue,
 };
 
 use super::delays::Through;
@@ -48,6 +49,7 @@ pub struct Scene {
     pub journal: ScriptedJournal,
     /// The operation in which the driver panics once.
     pub panics_in: Option<&'static str>,
+    pub guard: Box<dyn Guard>,
 }
 
 /// Whether the disk is full when this event comes.
@@ -60,6 +62,8 @@ pub struct ScriptedJournal {
     fails_at: Option<Fails>,
     /// Events that are written and cannot be synced.
     unsynced_at: Option<fn(&Event) -> bool>,
+    /// Events at which the engine panics, once they are written.
+    panics_at: Option<fn(&Event) -> bool>,
 }
 
 impl ScriptedJournal {
@@ -73,6 +77,13 @@ impl ScriptedJournal {
     pub fn unsynced_at(unsynced_at: fn(&Event) -> bool) -> Self {
         Self {
             unsynced_at: Some(unsynced_at),
+            ..Self::default()
+        }
+    }
+
+    pub fn panicking_at(panics_at: fn(&Event) -> bool) -> Self {
+        Self {
+            panics_at: Some(panics_at),
             ..Self::default()
         }
     }
@@ -101,6 +112,9 @@ impl Sink for ScriptedJournal {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(record.clone());
+        if self.panics_at.is_some_and(|panics| panics(&record.event)) {
+            panic!("the engine panics, as scripted");
+        }
         match self.unsynced_at {
             Some(unsynced) if unsynced(&record.event) => {
                 Err(Problem::new(ProblemKind::Evidence, "input/output error"))
@@ -123,12 +137,21 @@ pub struct Ended {
 
 /// Ends a run that stopped with this state, as another process would: what could not be proven gone.
 pub async fn rescued(state: RunState, drivers: &[Arc<dyn FaultDriver>]) -> Vec<String> {
+    rescued_into(ScriptedJournal::default(), state, drivers).await
+}
+
+/// The same, with a record of it.
+pub async fn rescued_into(
+    journal: ScriptedJournal,
+    state: RunState,
+    drivers: &[Arc<dyn FaultDriver>],
+) -> Vec<String> {
     let driver_of = |step: usize, undo: &Undo| {
         let none = || Problem::new(ProblemKind::Unexpected, format!("no driver for {undo:?}"));
         drivers.get(step).cloned().ok_or_else(none)
     };
     let settlement = rescue(Rescue {
-        sink: Box::new(ScriptedJournal::default()),
+        sink: Box::new(journal),
         clock: Clock::continued(a_time(), state.elapsed_ms),
         state,
         drivers: &driver_of,
@@ -172,6 +195,7 @@ impl Scene {
             every: Span::from_secs(1),
             journal: ScriptedJournal::default(),
             panics_in: None,
+            guard: Box::new(Unguarded),
         }
     }
 
@@ -221,7 +245,7 @@ impl Scene {
             clock: Clock::starting_at(a_time()),
         };
         let run: RunId = "r-20260101-000000-test".parse().expect("a run id");
-        let runner = Runner::new(admitted, run, person_at_desk(), kit);
+        let runner = Runner::new(admitted, run, person_at_desk(), kit).guarded(self.guard);
         let (own, inputs) = operator();
         let beside = tokio::spawn(person(own.clone(), self.world.clone()));
         let settlement = runner

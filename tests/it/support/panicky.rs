@@ -1,4 +1,5 @@
-//! A driver that panics in one call of one operation and is honest otherwise.
+//! A driver that panics in one call of one operation and is honest otherwise; or one that panics once its
+//! inject was sent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,5 +73,37 @@ impl FaultDriver for Panicky {
     fn verify_gone<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Absence, Problem>> {
         self.at("verify-gone");
         self.inner.verify_gone(undo)
+    }
+}
+
+/// Sends its fault and then panics, over the answer.
+pub struct Overwhelmed(pub Arc<dyn FaultDriver>);
+
+impl FaultDriver for Overwhelmed {
+    fn prepare<'a>(
+        &'a self,
+        fault: &'a Fault,
+        owner: &'a Owner,
+    ) -> BoxFuture<'a, Result<Prepared, Problem>> {
+        self.0.prepare(fault, owner)
+    }
+
+    fn inject<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
+        Box::pin(async {
+            let answer = self.0.inject(undo).await;
+            panic!("an answer like {answer:?} panics, as scripted");
+        })
+    }
+
+    fn confirm<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Proof, Problem>> {
+        self.0.confirm(undo)
+    }
+
+    fn revert<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
+        self.0.revert(undo)
+    }
+
+    fn verify_gone<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Absence, Problem>> {
+        self.0.verify_gone(undo)
     }
 }
