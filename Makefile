@@ -7,7 +7,7 @@ CHAOS = $(CARGO) run --locked --quiet --bin chaos --
 BIN_DIR = $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test kills simulate fuzz e2e-kube lint bench install man completions docs schema
+.PHONY: help demo test kills mutants simulate fuzz e2e-kube lint bench install man completions docs schema
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -20,6 +20,9 @@ test: ## Run every test
 
 kills: ## End N real runs at random points (N=200 SEED=1); the sandbox says what is left
 	$(CARGO) test --locked --test kills -- --drills $(or $(N),200) --seed $(SEED) --jobs $$(nproc 2>/dev/null || echo 2) --within-ms 2000
+
+mutants: ## Break each law in a scratch copy and show which test notices
+	@scripts/mutants
 
 simulate: ## Run N schedules of failures (100000, or N=1000000) on all processors
 	$(CARGO) test --locked --profile fuzz --test simulate -- --count $(or $(N),100000)

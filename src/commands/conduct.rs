@@ -166,23 +166,17 @@ async fn under_lease(
         None => runner,
     };
     let Executed { settlement, screen } = session::execute(runner, drivers, timing, stage).await?;
-    match screen {
-        Screen::Read => last_words(desk, &run, &settlement, conduct.args.output),
-        Screen::Died => {
-            closing::say(&desk.printer, &settlement.state);
-            last_words(desk, &run, &settlement, conduct.args.output);
-        }
-        Screen::Stalled => {}
-    }
-    if let Some(sandbox) = conduct.sandbox {
-        sandbox.stop().await;
-    }
-    Ok(Conducted {
+    let conducted = Conducted {
         run,
         replay_of,
         settlement,
         screen,
-    })
+    };
+    say_last(desk, &conducted, conduct.args.output);
+    if let Some(sandbox) = conduct.sandbox {
+        sandbox.stop().await;
+    }
+    Ok(conducted)
 }
 
 /// What a run starts with.
@@ -262,6 +256,16 @@ fn shape(form: Form) -> Shape {
         Form::Text => Shape::Fitting,
         Form::Json => Shape::Json,
     }
+}
+
+fn say_last(desk: &Desk, conducted: &Conducted, form: Form) {
+    match conducted.screen {
+        Screen::Stalled => return,
+        Screen::Read => {}
+        // What it would have said last, above all how to finish by hand.
+        Screen::Died => closing::say(&desk.printer, &conducted.settlement.state),
+    }
+    last_words(desk, &conducted.run, &conducted.settlement, form);
 }
 
 fn last_words(desk: &Desk, run: &RunId, settlement: &Settlement, form: Form) {

@@ -25,6 +25,7 @@ mod secrets;
 mod signals;
 mod signing;
 mod terminal;
+mod ways;
 
 use chaos_gameday::model::approval::{Approval, ApprovalMode, Person, SealedApproval};
 use chaos_gameday::plan::StoredPlan;

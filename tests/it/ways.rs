@@ -2,6 +2,8 @@
 //!
 //! Here the world is scripted and time is paused; `cli::ways` does the same with processes and signals.
 
+mod page;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -113,21 +113,18 @@ impl Aim {
                 let of = usize::try_from(of).unwrap_or(0) + turn / BLOWS.len();
                 Blow::Signal(SIGNALS[of % SIGNALS.len()].as_raw())
             }
-            other => other,
+            other @ (Blow::Run | Blow::Guardian | Blow::Both | Blow::Stop) => other,
         };
         let delay = Duration::from_micros(dice.random_range(0..60_000));
         let at_random = dice.random_range(0..4) == 0;
-        let moment = match blow {
-            Blow::Stop => Moment::In(Phase::Observing, 0, delay),
-            _ if at_random => Moment::After(Duration::from_millis(dice.random_range(300..5_000))),
-            _ => {
-                let phase = PHASES[turn % PHASES.len()];
-                let step = match phase {
-                    Phase::Baseline => 0,
-                    _ => usize::from(dice.random_range(0..2_u8)),
-                };
-                Moment::In(phase, step, delay)
-            }
+        let phase = PHASES[turn % PHASES.len()];
+        let step = usize::from(dice.random_range(0..2_u8));
+        let moment = if blow == Blow::Stop {
+            Moment::In(Phase::Observing, 0, delay)
+        } else if at_random {
+            Moment::After(Duration::from_millis(dice.random_range(300..5_000)))
+        } else {
+            Moment::In(phase, step, delay)
         };
         let fault = match dice.random_range(0..2) {
             0 => Fault::Rules,

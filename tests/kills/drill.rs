@@ -182,9 +182,9 @@ impl Drill {
             sleep(Duration::from_micros(500)).await;
         }
         // What takes long enough for it is hit anywhere, what is over sooner right at its begin.
-        let delay = match phase {
-            Phase::Observing | Phase::Baseline => delay * 5,
-            _ => delay / 2,
+        let delay = match matches!(phase, Phase::Observing | Phase::Baseline) {
+            true => delay * 5,
+            false => delay / 2,
         };
         sleep(delay).await;
         Ok(())

@@ -19,12 +19,13 @@ mod table;
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
+use tokio::time::Instant;
 
 use aim::Aim;
 use table::Table;
