@@ -28,7 +28,7 @@ pub struct Driving {
 }
 
 impl Driving {
-    pub fn new(sim: &Arc<Sim>, life: &Arc<Life>) -> Arc<dyn FaultDriver> {
+    pub fn driver(sim: &Arc<Sim>, life: &Arc<Life>) -> Arc<dyn FaultDriver> {
         Arc::new(Self {
             sim: Arc::clone(sim),
             life: Arc::clone(life),
@@ -80,7 +80,7 @@ pub struct Metering {
 }
 
 impl Metering {
-    pub fn new(sim: &Arc<Sim>, life: &Arc<Life>) -> Arc<dyn MetricSource> {
+    pub fn source(sim: &Arc<Sim>, life: &Arc<Life>) -> Arc<dyn MetricSource> {
         Arc::new(Self {
             sim: Arc::clone(sim),
             life: Arc::clone(life),

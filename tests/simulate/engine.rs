@@ -76,7 +76,7 @@ async fn process(sim: Arc<Sim>, life: Arc<Life>) -> Option<Settlement> {
     let drivers: Vec<_> = shape
         .parts
         .iter()
-        .map(|_| Driving::new(&sim, &life))
+        .map(|_| Driving::driver(&sim, &life))
         .collect();
     let known = Arc::new(Mutex::new(RunState::default()));
     let pen = |journal| Pen {
@@ -111,7 +111,7 @@ async fn process(sim: Arc<Sim>, life: Arc<Life>) -> Option<Settlement> {
 }
 
 fn kit(sim: &Arc<Sim>, life: &Arc<Life>, drivers: &[Arc<dyn FaultDriver>]) -> Kit {
-    let source = Metering::new(sim, life);
+    let source = Metering::source(sim, life);
     let slos = &sim.shape().plan.plan().experiment.slos;
     let gauges = slos.iter().map(|gauged| Gauge {
         slo: gauged.slo.clone(),

@@ -4,6 +4,12 @@
 //!
 //! `cargo test --test simulate` runs the known seeds and some more; `-- --seed N` shows one of them,
 //! `-- --count N` and `-- --seconds N` run many on all processors.
+#![expect(
+    clippy::print_stdout,
+    clippy::wildcard_enum_match_arm,
+    clippy::disallowed_methods,
+    reason = "a test of its own, which tells its figures, by the wall clock too, and judges only what it names"
+)]
 
 mod dice;
 mod director;

@@ -27,7 +27,7 @@ pub async fn take_over(sim: &Arc<Sim>, life: &Arc<Life>, by: Rescuer, why: Strin
         // Its first word was never written whole, and so nothing went in.
         return;
     };
-    let driver_of = |_: usize, _: &Undo| Ok(Driving::new(sim, life));
+    let driver_of = |_: usize, _: &Undo| Ok(Driving::driver(sim, life));
     let (seer, whose) = (Arc::clone(sim), Arc::clone(life));
     let settlement = go_on(
         &recorded,

@@ -102,7 +102,7 @@ impl Sim {
         let shape = plans::shape(schedule.shape);
         let world = match shape.world {
             Kind::Scripted => World::Scripted(SimulatedWorld::new()),
-            Kind::LocalStack => World::LocalStack(Stack::new(
+            Kind::LocalStack => World::LocalStack(Box::new(Stack::new(
                 Dice::of(seed, 2),
                 Wild {
                     writes: schedule.wild_writes,
@@ -113,7 +113,7 @@ impl Sim {
                         began + Duration::from_millis(schedule.storm.1),
                     ),
                     until: began
-                        .checked_add(Duration::from_millis(schedule.tame_from_ms.min(1 << 40))),
+                        .checked_add(Duration::from_millis(schedule.tame_from_ms.min(1 << 40)))),
                 },
             )),
         };
@@ -415,12 +415,11 @@ impl Sim {
             return false;
         };
         let state = RunState::of(&recorded.records);
-        let armed = state.in_place().any(|(_, step)| match &step.undo {
+        state.in_place().any(|(_, step)| match &step.undo {
             Some(Undo::Simulated(undo)) => undo.fault == fault,
             Some(Undo::LocalStack(_)) => true,
             None => false,
-        });
-        armed
+        })
     }
 
     /// Keeps an event that a process recorded.

@@ -137,7 +137,7 @@ fn many(first: u64, count: Option<u64>, within: Option<Duration>) -> ExitCode {
 /// The same seed leads to the same journal, byte for byte.
 fn run_twice(seed: u64) -> Verdict {
     let mut verdict = director::run(Schedule::of(seed), Tracing::Off);
-    if seed % 8 == 0 {
+    if seed.is_multiple_of(8) {
         let again = director::run(Schedule::of(seed), Tracing::Off);
         if again.journal != verdict.journal {
             let differs = first_difference(&verdict.journal, &again.journal);

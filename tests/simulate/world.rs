@@ -20,7 +20,7 @@ pub enum Kind {
 #[derive(Debug)]
 pub enum World {
     Scripted(SimulatedWorld),
-    LocalStack(Stack),
+    LocalStack(Box<Stack>),
 }
 
 impl World {
