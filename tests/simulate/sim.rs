@@ -113,9 +113,9 @@ impl Sim {
                         began + Duration::from_millis(schedule.storm.1),
                     ),
                     until: began
-                        .checked_add(Duration::from_millis(schedule.tame_from_ms.min(1 << 40)))),
+                        .checked_add(Duration::from_millis(schedule.tame_from_ms.min(1 << 40))),
                 },
-            )),
+            ))),
         };
         let sim = Arc::new(Self {
             world,
