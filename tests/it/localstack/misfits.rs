@@ -345,7 +345,7 @@ async fn a_plan_warns_of_what_another_run_has_in_place() {
         case.prepare().await.unwrap().warnings,
         [
             "LocalStack's own calls from service to service (SNS to SQS, Lambda to DynamoDB) meet these rules too".to_owned(),
-            format!("a rule of run r-1 is in place: {{\"description\":\"chaos:r-1\",\"service\":\"sns\"}}; `chaos show r-1` tells whose it is; if that run is over, take it out by hand: {by_hand}"),
+            format!("a rule of run r-1 is in place: {{\"description\":\"chaos:r-1\",\"service\":\"sns\"}}; `chaos show r-1` tells whose it is; if that run is over, `chaos recover r-1 --endpoint {}` takes it out, or take it out by hand: {by_hand}", misfit.url),
             "a latency of 5ms is in place; it stays, and slows every reading".to_owned(),
         ]
     );
