@@ -14,7 +14,7 @@ use crate::sim::Tracing;
 /// Seeds that once broke a law; run every time.
 const KNOWN: &str = include_str!("seeds.txt");
 /// So many more where nobody says how many.
-const USUAL: u64 = 400;
+const USUAL: u64 = 200;
 /// At most so many seeds that break a law are shown.
 const MOST_SHOWN: usize = 5;
 
