@@ -10,6 +10,7 @@ use crate::clients::Clients;
 use crate::faults;
 use crate::journal::{self, Journal, JournalEnd, Recorded, Writing};
 use crate::model::event::{Event, Record};
+use crate::model::outcome::Outcome;
 use crate::model::problem::Problem;
 use crate::model::request::Absence;
 use crate::model::state::RunState;
@@ -60,9 +61,20 @@ impl Leftover {
         }
     }
 
-    /// The run has ended, and nothing of it is in place by its own record.
+    /// The run has ended, and nothing of it is in place by its own record. A stuck run has not: its
+    /// record may have lost what shows why.
     pub fn is_settled(&self) -> bool {
-        self.state.outcome.is_some() && self.state.in_place().next().is_none()
+        let has_ended = match self.state.outcome {
+            None | Some(Outcome::Stuck) => false,
+            Some(
+                Outcome::Held
+                | Outcome::Deviated
+                | Outcome::Refused
+                | Outcome::Aborted
+                | Outcome::Inconclusive,
+            ) => true,
+        };
+        has_ended && self.state.in_place().next().is_none()
     }
 }
 

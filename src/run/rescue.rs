@@ -133,11 +133,7 @@ impl Rescuing {
 
     fn settle(mut self) -> Settlement {
         if self.remaining.is_empty() {
-            // Seen gone by the engine, which had no time to move on.
-            if self.phase() == Phase::Verifying {
-                self.enter(Trigger::Gone);
-            }
-            self.enter(Trigger::TakenOver);
+            self.move_to_the_end();
         }
         let cause = self.cause();
         let outcome = cause.outcome();
@@ -150,6 +146,28 @@ impl Rescuing {
             cause,
             evidence: self.recorder.failure().cloned(),
             state: self.recorder.state().clone(),
+        }
+    }
+
+    /// Whoever had seen the fault gone may have had no time to move on.
+    fn move_to_the_end(&mut self) {
+        for _ in Phase::ALL {
+            let trigger = match self.phase() {
+                Phase::Undoing => Trigger::UndoSent,
+                Phase::Verifying => Trigger::Gone,
+                Phase::Settled => return,
+                Phase::Preflight
+                | Phase::Baseline
+                | Phase::Between
+                | Phase::AwaitingGo
+                | Phase::Preparing
+                | Phase::Injecting
+                | Phase::Confirming
+                | Phase::Observing
+                | Phase::Recovering
+                | Phase::Stuck => Trigger::TakenOver,
+            };
+            self.enter(trigger);
         }
     }
 

@@ -42,7 +42,9 @@ pub struct StepTrip {
 impl StepRecord {
     /// The undo exists and the fault was not yet seen gone: it is, or may be, in place.
     pub fn may_be_in_place(&self) -> bool {
-        self.injecting_at_ms.is_some() && self.gone_at_ms.is_none()
+        // An undo that was begun says so too: that the fault was about to go in may not have been written.
+        let was_begun = self.injecting_at_ms.is_some() || self.undoing_at_ms.is_some();
+        was_begun && self.gone_at_ms.is_none()
     }
 
     /// From the fault seen in to the trip.
