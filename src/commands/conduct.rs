@@ -165,15 +165,9 @@ async fn under_lease(
         Some(sandbox) => runner.on_own_sandbox(sandbox.aws_url().to_owned()),
         None => runner,
     };
-    let Executed { settlement, screen } = session::execute(runner, drivers, timing, stage).await?;
-    match screen {
-        Screen::Read => last_words(desk, &run, &settlement, conduct.args.output),
-        Screen::Died => {
-            closing::say(&desk.printer, &settlement.state);
-            last_words(desk, &run, &settlement, conduct.args.output);
-        }
-        Screen::Stalled => {}
-    }
+    let executed = session::execute(runner, drivers, timing, stage).await?;
+    close(desk, &run, &executed, conduct.args.output);
+    let Executed { settlement, screen } = executed;
     if let Some(sandbox) = conduct.sandbox {
         sandbox.stop().await;
     }
@@ -261,6 +255,19 @@ fn shape(form: Form) -> Shape {
     match form {
         Form::Text => Shape::Fitting,
         Form::Json => Shape::Json,
+    }
+}
+
+/// Says what the view could not, to whoever still reads.
+fn close(desk: &Desk, run: &RunId, executed: &Executed, form: Form) {
+    let settlement = &executed.settlement;
+    match executed.screen {
+        Screen::Read => last_words(desk, run, settlement, form),
+        Screen::Died => {
+            closing::say(&desk.printer, &settlement.state);
+            last_words(desk, run, settlement, form);
+        }
+        Screen::Stalled => {}
     }
 }
 
