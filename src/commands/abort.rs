@@ -30,15 +30,33 @@ pub(super) async fn abort(desk: &Desk, args: &AbortArgs) -> Result<Exit, Failure
     };
     // All are asked before the first is waited for.
     for run in &runs {
-        attending.ask(run)?;
+        if let Err(problem) = attending.ask(run) {
+            // A run that was not asked does not answer either, and is ended like one that hangs.
+            desk.printer.error(&problem);
+        }
     }
     let mut done = Cleaning::default();
+    let mut failed = None;
     for run in &runs {
-        let end = attending.end(run).await?;
-        cleaning::show_run(desk, &end, args.cleaning.output);
-        done.runs.push(end);
+        match attending.end(run).await {
+            Ok(end) => {
+                cleaning::show_run(desk, &end, args.cleaning.output);
+                done.runs.push(end);
+            }
+            // What is the matter with one run is no reason to leave the others as they are.
+            Err(Failure::Problem(problem)) => {
+                if let Some(earlier) = failed.replace(problem) {
+                    desk.printer.error(&earlier);
+                }
+            }
+            Err(failure) => return Err(failure),
+        }
     }
-    cleaning::close(desk, &done, attending.evidence, args.cleaning.output)
+    let exit = cleaning::close(desk, &done, attending.evidence, args.cleaning.output)?;
+    match failed {
+        None => Ok(exit),
+        Some(problem) => Err(problem.into()),
+    }
 }
 
 /// The runs to end: the one that was named, or the only one, or all.

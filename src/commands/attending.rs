@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep};
 use super::Desk;
 use crate::clients::Clients;
 use crate::error::Failure;
+use crate::faults;
 use crate::guardian::{Attempt, Audience, Ending, end_process};
 use crate::journal::{AbortRequest, Following, RunEntry, Writer};
 use crate::model::attendance::Attendance;
@@ -24,8 +25,10 @@ use crate::view::{self, LineView, View};
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// A run that is asked to end begins to within this, or hangs.
 const REACTS_WITHIN: Duration = Duration::from_secs(5);
-/// A run that ends says something at least so often: a request to its platform may take 40 s.
+/// A run that ends says something at least so often, unless its platform is slow.
 const QUIET_AT_MOST: Duration = Duration::from_secs(60);
+/// So many requests follow each other without a word in between, each up to its own time-out.
+const REQUESTS_IN_SILENCE: u32 = 12;
 
 /// Whoever ends runs.
 pub(super) struct Attending<'a> {
@@ -263,9 +266,9 @@ impl<'a> Watch<'a> {
 
     /// It neither began to end in time nor says what it does.
     fn hangs(&self) -> bool {
-        match self.state.endings.is_empty() {
+        match is_to_react(&self.state) {
             true => self.begun.elapsed() >= REACTS_WITHIN,
-            false => self.heard.elapsed() >= QUIET_AT_MOST,
+            false => self.heard.elapsed() >= quiet_at_most(&self.state),
         }
     }
 
@@ -281,5 +284,62 @@ impl<'a> Watch<'a> {
             sleep(BETWEEN_LOOKS).await;
         }
         self.hear()
+    }
+}
+
+/// Whether a run that is asked to end has still to begin with it. One whose end stands in its journal has
+/// only its last words to say, however slowly they are read.
+fn is_to_react(state: &RunState) -> bool {
+    state.endings.is_empty() && state.outcome.is_none()
+}
+
+/// How long a run that ends may be silent: its undo is told once all of its requests were answered.
+fn quiet_at_most(state: &RunState) -> Duration {
+    let undos = state.in_place().filter_map(|(_, step)| step.undo.as_ref());
+    let limits = undos.map(|undo| faults::write_limit(undo).as_duration());
+    let slowest = limits.max().unwrap_or_default();
+    QUIET_AT_MOST.max(slowest * REQUESTS_IN_SILENCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::decision::Cause;
+    use crate::model::outcome::Outcome;
+    use crate::model::state::StepRecord;
+    use crate::model::undo::{LatencyUndo, LocalStackUndo, Undo};
+
+    #[test]
+    fn a_run_whose_end_is_written_is_not_taken_for_one_that_hangs() {
+        let mut state = RunState::default();
+        assert!(is_to_react(&state));
+        state.outcome = Some(Outcome::Held);
+        assert!(!is_to_react(&state));
+        state.outcome = None;
+        let by = "sam".to_owned();
+        state.endings.push(Cause::Aborted { by });
+        assert!(!is_to_react(&state));
+    }
+
+    #[test]
+    fn an_undo_whose_requests_all_take_their_time_is_waited_for() {
+        let mut state = RunState::default();
+        assert_eq!(quiet_at_most(&state), QUIET_AT_MOST);
+        let undo = LocalStackUndo {
+            endpoint: "http://h".to_owned(),
+            session: None,
+            rules: Vec::new(),
+            foreign: Vec::new(),
+            latency: Some(LatencyUndo {
+                set_ms: 30_000,
+                former_ms: 0,
+            }),
+        };
+        state.steps.push(StepRecord {
+            undo: Some(Undo::LocalStack(undo)),
+            injecting_at_ms: Some(1),
+            ..StepRecord::default()
+        });
+        assert_eq!(quiet_at_most(&state), Duration::from_secs(12 * 40));
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use serde_json::Value;
 
 use super::attending::Attending;
 use super::cleaning;
@@ -13,6 +14,7 @@ use crate::clients::Clients;
 use crate::error::Failure;
 use crate::faults::{self, Tagged};
 use crate::journal::{RunEntry, Store};
+use crate::model::ids::RunId;
 use crate::model::problem::{Problem, ProblemKind};
 use crate::report::{Cleaning, Leftover, Whose};
 use crate::view::prompt::{self, Answer};
@@ -38,10 +40,13 @@ pub(super) async fn clean(
     let endpoints = endpoints(store, args, meant)?;
     let (found, silent) = look(attending.clients, &endpoints).await;
     say_silent(attending, args, &silent);
-    done.unreachable = silent
-        .into_iter()
-        .map(|(endpoint, problem)| format!("{endpoint}: {}", problem.message))
-        .collect();
+    for (endpoint, problem) in silent {
+        if is_typed(args, &endpoint) {
+            done.unseen.push(endpoint.clone());
+        }
+        let words = format!("{endpoint}: {}", problem.message);
+        done.unreachable.push(words);
+    }
     let found = found.into_iter().map(|(endpoint, tagged)| Found {
         run: tagged.run.parse().ok().and_then(|id| store.run(&id)),
         endpoint,
@@ -52,14 +57,14 @@ pub(super) async fn clean(
     refuse_unheard_of(meant, &found)?;
     let may = may_take_out_unknown(attending, args, &found)?;
     for one in found {
-        let named = is_named(&one, meant);
-        let unknown_may_go = match named {
-            true => Answer::Yes,
-            false => may,
+        let may_go = match (is_named(&one, meant), &one.run) {
+            (true, _) => Answer::Yes,
+            (false, None) => may,
+            (false, Some(_)) => Answer::No,
         };
-        let leftover = take_out(attending, one, unknown_may_go).await?;
+        let leftover = take_out(attending, one, may_go).await?;
         cleaning::show_leftover(attending.desk, &leftover, args.cleaning.output);
-        if leftover.is_left() && leftover.whose == Whose::Unknown {
+        if leftover.is_left() && may_go == Answer::No {
             hint(attending, &leftover);
         }
         done.leftovers.push(leftover);
@@ -109,17 +114,14 @@ async fn look(clients: &Clients, endpoints: &BTreeSet<String>) -> (Vec<(String, 
 /// A place that was typed has to be told; of the others most are sandboxes that are no more.
 fn say_silent(attending: &Attending<'_>, args: &RecoverArgs, silent: &Silent) {
     let printer = &attending.desk.printer;
-    let is_typed = |endpoint: &String| {
-        let mut typed = args.endpoints.iter();
-        typed.any(|url| url.trim_end_matches('/') == endpoint)
-    };
     for (endpoint, problem) in silent {
-        match is_typed(endpoint) {
+        match is_typed(args, endpoint) {
             true => printer.error(problem),
             false => printer.detail(&problem.message),
         }
     }
-    let others = silent.iter().filter(|(endpoint, _)| !is_typed(endpoint));
+    let others = silent.iter();
+    let others = others.filter(|(endpoint, _)| !is_typed(args, endpoint));
     let others = others.count();
     if others > 0 {
         let places = match others {
@@ -130,6 +132,11 @@ fn say_silent(attending: &Attending<'_>, args: &RecoverArgs, silent: &Silent) {
             "{places} no answer (-v names them): not looked at for rules"
         ));
     }
+}
+
+fn is_typed(args: &RecoverArgs, endpoint: &str) -> bool {
+    let mut typed = args.endpoints.iter();
+    typed.any(|url| url.trim_end_matches('/') == endpoint)
 }
 
 fn is_named(found: &Found, meant: &Meant) -> bool {
@@ -180,43 +187,83 @@ fn may_take_out_unknown(
     prompt::confirm(printer, &question, Answer::No)
 }
 
+/// `may_go`: whether rules may be taken out that no record of their run undoes.
 async fn take_out(
     attending: &mut Attending<'_>,
     one: Found,
-    unknown_may_go: Answer,
+    may_go: Answer,
 ) -> Result<Leftover, Failure> {
-    let rules = one.tagged.rules.clone();
-    let leftover = |whose: Whose, left| Leftover {
-        endpoint: one.endpoint.clone(),
-        run: one.tagged.run.clone(),
-        whose,
-        found: rules.clone(),
-        left,
-    };
-    let Some(run) = &one.run else {
-        let left = match unknown_may_go {
-            Answer::No => rules.clone(),
-            Answer::Yes => {
-                let clients = attending.clients;
-                faults::remove_tagged(&one.endpoint, clients, &one.tagged).await?
+    let found = one.tagged.rules.clone();
+    let (whose, left) = match &one.run {
+        None => (Whose::Unknown, found.clone()),
+        Some(run) => match undone(attending, run, &one).await {
+            Ok(Some(left)) => (Whose::Over, left),
+            Ok(None) => (Whose::Live, found.clone()),
+            // One that cannot be undone is no reason to leave the others in.
+            Err(Failure::Problem(problem)) => {
+                attending.desk.printer.error(&problem);
+                (Whose::Over, found.clone())
             }
-        };
-        return Ok(leftover(Whose::Unknown, left));
+            Err(failure) => return Err(failure),
+        },
     };
+    let left = match (whose, may_go) {
+        (Whose::Live, _) | (_, Answer::No) => left,
+        (Whose::Unknown | Whose::Over, Answer::Yes) if left.is_empty() => left,
+        (Whose::Unknown | Whose::Over, Answer::Yes) => exactly(attending, &one, left).await,
+    };
+    Ok(Leftover {
+        endpoint: one.endpoint,
+        run: one.tagged.run,
+        whose,
+        found,
+        left,
+    })
+}
+
+/// What is left after the run's own record was followed; `None`: somebody is at work on it.
+async fn undone(
+    attending: &mut Attending<'_>,
+    run: &RunEntry,
+    one: &Found,
+) -> Result<Option<Vec<Value>>, Failure> {
     if run.attendance()?.is_somebody() {
-        return Ok(leftover(Whose::Live, rules.clone()));
+        return Ok(None);
     }
-    attending.undo_again(run, &one.endpoint, &rules).await?;
-    let now = faults::tagged(&one.endpoint, attending.clients).await?;
-    let now = now.into_iter().find(|now| now.run == one.tagged.run);
-    let left = now.map_or_else(Vec::new, |now| now.rules);
-    Ok(leftover(Whose::Over, left))
+    let Found {
+        endpoint, tagged, ..
+    } = one;
+    attending.undo_again(run, endpoint, &tagged.rules).await?;
+    let now = faults::tagged(endpoint, attending.clients).await?;
+    let now = now.into_iter().find(|now| now.run == tagged.run);
+    Ok(Some(now.map_or_else(Vec::new, |now| now.rules)))
+}
+
+/// What is left after these rules and no others were removed.
+async fn exactly(attending: &Attending<'_>, one: &Found, left: Vec<Value>) -> Vec<Value> {
+    let removed = faults::remove_tagged(&one.endpoint, attending.clients, &one.tagged).await;
+    removed.unwrap_or_else(|problem| {
+        attending.desk.printer.error(&problem);
+        left
+    })
 }
 
 fn hint(attending: &Attending<'_>, leftover: &Leftover) {
-    let words = format!(
-        "nobody here knows {}: if it is over, `chaos recover {} --endpoint {}` takes these rules out",
-        leftover.run, leftover.run, leftover.endpoint
-    );
+    let Leftover { endpoint, run, .. } = leftover;
+    let words = match (run.parse::<RunId>(), leftover.whose) {
+        // Whatever stands in a tag is no part of a command.
+        (Err(_), _) => format!(
+            "no run is called `{run}`: if nobody needs them, `chaos recover --all --endpoint {endpoint}` \
+             takes these rules out"
+        ),
+        (Ok(run), Whose::Unknown) => format!(
+            "nobody here knows {run}: if it is over, `chaos recover {run} --endpoint {endpoint}` takes \
+             these rules out"
+        ),
+        (Ok(run), Whose::Over | Whose::Live) => format!(
+            "the record of {run} does not take them out: `chaos recover {run} --endpoint {endpoint}` \
+             removes exactly these rules"
+        ),
+    };
     attending.desk.printer.warn(&sanitise(&words));
 }

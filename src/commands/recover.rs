@@ -8,11 +8,12 @@ use crate::cli::RecoverArgs;
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
+use crate::faults;
 use crate::guardian::Leftover;
 use crate::journal::{RunEntry, Store};
 use crate::model::attendance::Attendance;
 use crate::model::ids::RunId;
-use crate::model::problem::ProblemKind;
+use crate::model::problem::{Problem, ProblemKind};
 use crate::model::state::RunState;
 use crate::model::takeover::Rescuer;
 use crate::report::{Cleaning, Deed, RunEnd, in_place};
@@ -29,6 +30,9 @@ pub(super) struct Meant {
 
 pub(super) async fn recover(desk: &Desk, args: &RecoverArgs) -> Result<Exit, Failure> {
     conduct::refuse_short_undo(args.cleaning.undo_timeout)?;
+    for endpoint in &args.endpoints {
+        faults::check_endpoint(endpoint)?;
+    }
     let store = desk.store()?;
     let meant = meant(&store, args)?;
     let clients = Clients::new()?;
@@ -42,7 +46,11 @@ pub(super) async fn recover(desk: &Desk, args: &RecoverArgs) -> Result<Exit, Fai
     };
     let mut done = Cleaning::default();
     for run in &meant.runs {
-        let end = one(&mut attending, run).await?;
+        let end = match one(&mut attending, run).await {
+            // What is the matter with one run is no reason to leave the others as they are.
+            Err(Failure::Problem(problem)) => unreadable(desk, run, problem),
+            other => other?,
+        };
         cleaning::show_run(desk, &end, args.cleaning.output);
         done.runs.push(end);
     }
@@ -88,13 +96,7 @@ async fn one(attending: &mut Attending<'_>, run: &RunEntry) -> Result<RunEnd, Fa
     }
     let left = match Leftover::read(&run.journal) {
         Ok(left) => left,
-        Err(problem) => {
-            attending.desk.printer.error(&problem);
-            return Ok(RunEnd {
-                trouble: Some(problem.message),
-                ..RunEnd::of(run.id.clone(), Deed::Unreadable, &RunState::default())
-            });
-        }
+        Err(problem) => return Ok(unreadable(attending.desk, run, problem)),
     };
     if attendance.is_somebody() && !is_rescued {
         let words = format!("`chaos abort {}` ends it", run.id);
@@ -108,6 +110,14 @@ async fn one(attending: &mut Attending<'_>, run: &RunEntry) -> Result<RunEnd, Fa
         found(attending, run, &attendance, &left);
     }
     attending.end(run).await
+}
+
+fn unreadable(desk: &Desk, run: &RunEntry, problem: Problem) -> RunEnd {
+    desk.printer.error(&problem);
+    RunEnd {
+        trouble: Some(problem.message),
+        ..RunEnd::of(run.id.clone(), Deed::Unreadable, &RunState::default())
+    }
 }
 
 /// What was found, before anything is done.

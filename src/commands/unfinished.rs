@@ -52,7 +52,8 @@ fn blocks(run: &RunEntry) -> Result<Option<Problem>, Problem> {
     let rescued = match &attendance {
         Attendance::Writer(writer) => writer.rescuer.is_some(),
         Attendance::Nobody => false,
-        Attendance::Unknown => return Ok(None),
+        // A run says who it is before it writes a word; this may be somebody who ends one.
+        Attendance::Unknown => true,
     };
     // It runs; what both touch is locked.
     if matches!(attendance, Attendance::Writer(_)) && !rescued {
@@ -81,7 +82,10 @@ fn refusal(run: &RunEntry, attendance: &Attendance, left: &Leftover) -> Problem 
     let experiment = experiment.map_or_else(String::new, |name| format!(" ({name})"));
     let fate = match (attendance, left.state.outcome) {
         (Attendance::Nobody, Some(outcome)) => format!("is {outcome}"),
-        (_, _) => attendance.sentence().replacen("it ", "", 1),
+        (Attendance::Unknown, _) => format!("has no end: {}", attendance.sentence()),
+        (Attendance::Nobody | Attendance::Writer(_), _) => {
+            attendance.sentence().replacen("it ", "", 1)
+        }
     };
     let in_place = match in_place(&left.state).as_slice() {
         [] => "nothing is known to be in place".to_owned(),

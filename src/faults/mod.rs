@@ -8,7 +8,9 @@ mod ended;
 mod localstack;
 pub mod simulated;
 
-pub use localstack::{LintFinding, Reply, Tagged, Wire, lint, remove_tagged, tagged};
+pub use localstack::{
+    LintFinding, Reply, Tagged, Wire, check_endpoint, lint, remove_tagged, tagged,
+};
 
 use std::sync::Arc;
 

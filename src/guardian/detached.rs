@@ -32,11 +32,13 @@ const DONE: u8 = 0;
 const MISUSED: u8 = 2;
 
 /// What ends, or stops, another process. Each keeps its name for the log.
-const SIGNALS: [(i32, &str); 14] = [
+const SIGNALS: [(i32, &str); 16] = [
     (signal_hook::consts::SIGINT, "SIGINT"),
     (signal_hook::consts::SIGTERM, "SIGTERM"),
     (signal_hook::consts::SIGHUP, "SIGHUP"),
     (signal_hook::consts::SIGQUIT, "SIGQUIT"),
+    (signal_hook::consts::SIGABRT, "SIGABRT"),
+    (signal_hook::consts::SIGIO, "SIGIO"),
     (signal_hook::consts::SIGTSTP, "SIGTSTP"),
     (signal_hook::consts::SIGTTIN, "SIGTTIN"),
     (signal_hook::consts::SIGTTOU, "SIGTTOU"),

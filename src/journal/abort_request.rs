@@ -36,13 +36,19 @@ pub enum Asked {
 }
 
 impl AbortRequest {
-    /// Leaves it, whole or not at all. Where somebody was quicker, his stays.
+    /// Leaves it, whole or not at all. Where somebody was quicker, his stays; what no run can read does
+    /// not.
     ///
     /// # Errors
     /// The disk says no.
     pub fn leave(&self, folder: &RunFolder) -> Result<(), Problem> {
         let text = serde_json::to_vec(self).unwrap_or_default();
-        disk::place(&folder.abort_request(), &text).map(|_| ())
+        let path = folder.abort_request();
+        if matches!(Asked::look(&path), Asked::Unreadable(_)) {
+            // One that cannot be removed stays in the way: whoever waits ends the run without it.
+            let _ = std::fs::remove_file(&path);
+        }
+        disk::place(&path, &text).map(|_| ())
     }
 }
 

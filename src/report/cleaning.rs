@@ -20,6 +20,8 @@ pub struct Cleaning {
     pub leftovers: Vec<Leftover>,
     /// Places that gave no answer, one sentence each.
     pub unreachable: Vec<String>,
+    /// Those of them that were to be looked at by name: something may be in place there.
+    pub unseen: Vec<String>,
 }
 
 /// One run.
@@ -182,6 +184,8 @@ impl Leftover {
 impl Cleaning {
     /// Something is, or may be, in place, and nobody is at work on it.
     pub fn leaves_something(&self) -> bool {
-        self.runs.iter().any(RunEnd::is_stuck) || self.leftovers.iter().any(Leftover::is_left)
+        self.runs.iter().any(RunEnd::is_stuck)
+            || self.leftovers.iter().any(Leftover::is_left)
+            || !self.unseen.is_empty()
     }
 }

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod architecture;
+mod arming;
 mod cli;
 mod command;
 mod documents;

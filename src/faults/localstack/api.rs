@@ -101,7 +101,10 @@ fn answer(reply: Reply) -> Answer {
 }
 
 /// Refuses an endpoint that cannot stand before a path: `http:` would make the path's head the host.
-pub(super) fn check_endpoint(endpoint: &str) -> Result<(), Problem> {
+///
+/// # Errors
+/// It is no address of a LocalStack.
+pub fn check_endpoint(endpoint: &str) -> Result<(), Problem> {
     let url = Url::parse(endpoint).map_err(|why| no_endpoint(endpoint, &why.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || !endpoint.contains("://") {
         return Err(no_endpoint(

@@ -20,6 +20,7 @@ mod transport;
 mod wire;
 mod writes;
 
+pub use api::check_endpoint;
 pub use leftovers::{Tagged, remove_tagged, tagged};
 pub use lint::{LintFinding, lint};
 pub(super) use preparation::summaries;

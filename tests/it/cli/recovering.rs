@@ -21,7 +21,8 @@ fn guardian_of(place: &Place) -> Pid {
 async fn killed(scene: &Scene) -> String {
     let mut run = scene.start(&["HOLD=1m"], &[]).await;
     run.says(FAULT_IS_IN).await;
-    // The guardian first: it would be quicker.
+    // The guardian first: it would be quicker. A run that is stopped posts no other one.
+    run.signal(Signal::STOP);
     kill_process(guardian_of(&scene.place), Signal::KILL).unwrap();
     run.signal(Signal::KILL);
     run.ended().await;
@@ -68,8 +69,9 @@ async fn rubbish_in_the_place_of_a_wish_keeps_nobody_from_ending_the_run() {
     let folder = scene.place.store().find_run("last").unwrap().folder();
     std::fs::write(folder.abort_request(), "{").unwrap();
     run.says("an abort.json that cannot be read").await;
-    run.signal(Signal::INT);
-    run.ended().await.exits(5);
+    let aborted = scene.place.chaos(&["abort"]).await.exits(0);
+    assert!(!aborted.stderr.contains("was ended"), "{}", aborted.stderr);
+    run.ended().await.exits(5).tells("(chaos abort)");
     scene.assert_clean();
 }
 
@@ -223,4 +225,101 @@ async fn a_rule_of_a_run_that_is_over_is_undone_by_its_own_record() {
         .prints("its fault was in place after its end");
     let whole = scene.place.chaos(&["show", &id, "--verify"]).await.exits(0);
     whole.prints("the chain of hashes is whole");
+}
+
+/// Puts the rules of this run, which is over, in place once more.
+fn land_late(scene: &Scene, writes_before: usize) {
+    let patch = scene.localstack.writes()[writes_before].clone();
+    let body = patch.split_once(" [").unwrap().1;
+    let late: Vec<Value> = serde_json::from_str(&format!("[{body}")).unwrap();
+    scene.localstack.inner().rules.extend(late);
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_be_read_keeps_nobody_from_recovering_the_others() {
+    let scene = Scene::new().await;
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        scene.start(&[], &[]).await.ended().await.exits(0);
+        let run = scene.place.store().find_run("last").unwrap();
+        ids.push(run.id.to_string());
+    }
+    let damaged = scene.place.store().find_run(&ids[0]).unwrap().journal;
+    let text = std::fs::read_to_string(&damaged).unwrap();
+    let newer = text.replacen("\"format\":2", "\"format\":99", 1);
+    assert_ne!(newer, text);
+    std::fs::write(&damaged, newer).unwrap();
+    land_late(&scene, 0);
+    land_late(&scene, 2);
+    let recovered = scene.place.chaos(&["recover"]).await.exits(7);
+    recovered
+        .prints(&format!("1 rule of {}: taken out, none left", ids[1]))
+        .prints(&format!("1 rule of {}: 1 still there", ids[0]))
+        .tells("format 99")
+        .tells(&format!("`chaos recover {} --endpoint http", ids[0]));
+    let endpoint = scene.localstack.url.clone();
+    let args = ["recover", &ids[0], "--endpoint", &endpoint];
+    let named = scene.place.chaos(&args).await.exits(8);
+    named.prints(&format!("1 rule of {}: taken out, none left", ids[0]));
+    scene.assert_clean();
+}
+
+#[tokio::test]
+async fn a_place_that_was_typed_and_cannot_be_looked_at_is_not_called_clean() {
+    let place = Place::new();
+    let nowhere = ["recover", "--endpoint", "http://127.0.0.1:1"];
+    place.chaos(&nowhere).await.exits(7).tells("127.0.0.1:1");
+    let nonsense = ["recover", "--endpoint", "nonsense"];
+    let refused = place.chaos(&nonsense).await.exits(2);
+    refused.tells("`nonsense` is no address of a LocalStack");
+}
+
+#[tokio::test]
+async fn a_tag_that_names_no_run_is_no_part_of_a_command_to_type() {
+    let scene = Scene::new().await;
+    let place = Place::new();
+    let rule = json!({"service": "sns", "description": "chaos:x; touch /tmp/y"});
+    scene.localstack.inner().rules.push(rule);
+    let args = ["recover", "--endpoint", &scene.localstack.url];
+    let listed = place.chaos(&args).await.exits(7);
+    assert!(
+        !listed.stderr.contains("chaos recover x"),
+        "{}",
+        listed.stderr
+    );
+    listed.tells(&format!(
+        "`chaos recover --all --endpoint {}`",
+        scene.localstack.url
+    ));
+}
+
+#[tokio::test]
+async fn no_run_starts_while_somebody_unnamed_is_at_work_on_one_without_an_end() {
+    let scene = Scene::new().await;
+    killed(&scene).await;
+    let plan = scene.approved_plan(&[]).await;
+    let folder = scene.place.store().find_run("last").unwrap().folder();
+    let lock = std::fs::File::create(folder.path().join("writer.lock")).unwrap();
+    lock.lock().unwrap();
+    let refused = scene.place.chaos(&["run", &plan]).await.exits(3);
+    refused.tells("somebody is at work on it and does not say who");
+    drop(lock);
+    scene.place.chaos(&["recover"]).await.exits(0);
+    scene.assert_clean();
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_be_asked_since_the_disk_is_full_is_ended_all_the_same() {
+    let scene = Scene::new().await;
+    let (run, id) = started(&scene).await;
+    // No file of its may grow any more.
+    let mut abort = tokio::process::Command::new("sh");
+    let chaos = env!("CARGO_BIN_EXE_chaos");
+    abort.args(["-c", &format!("ulimit -f 0; exec {chaos} abort {id}")]);
+    scene.place.surround(&mut abort);
+    // By whoever is quicker, this one or the guardian.
+    let aborted = Running::of(abort).ended().await;
+    aborted.tells("cannot write").tells("was ended").prints(&id);
+    run.ended().await;
+    scene.assert_clean();
 }

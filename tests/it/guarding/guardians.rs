@@ -110,6 +110,8 @@ async fn a_guardian_obeys_no_signal_while_its_run_is_under_way() {
         (Signal::TERM, "SIGTERM"),
         (Signal::HUP, "SIGHUP"),
         (Signal::QUIT, "SIGQUIT"),
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::IO, "SIGIO"),
         (Signal::TSTP, "SIGTSTP"),
         (Signal::USR1, "SIGUSR1"),
         (Signal::ALARM, "SIGALRM"),

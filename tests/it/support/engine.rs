@@ -224,6 +224,21 @@ impl Scene {
         P: FnOnce(Operator, SimulatedWorld) -> F,
         F: Future<Output = ()> + Send + 'static,
     {
+        let (journal, world) = (self.journal.clone(), self.world.clone());
+        let settlement = self.run_into(Box::new(journal.clone()), person).await;
+        Ended {
+            settlement,
+            records: journal.records(),
+            world,
+        }
+    }
+
+    /// The same with another record of it.
+    pub async fn run_into<F, P>(self, sink: Box<dyn Sink>, person: P) -> Settlement
+    where
+        P: FnOnce(Operator, SimulatedWorld) -> F,
+        F: Future<Output = ()> + Send + 'static,
+    {
         let admitted = self.admitted().await;
         let sources = Sources::simulated(self.series.source());
         let kit = Kit {
@@ -248,15 +263,9 @@ impl Scene {
         let runner = Runner::new(admitted, run, person_at_desk(), kit).guarded(self.guard);
         let (own, inputs) = operator();
         let beside = tokio::spawn(person(own.clone(), self.world.clone()));
-        let settlement = runner
-            .execute(Box::new(self.journal.clone()), own, inputs)
-            .await;
+        let settlement = runner.execute(sink, own, inputs).await;
         beside.abort();
-        Ended {
-            settlement,
-            records: self.journal.records(),
-            world: self.world,
-        }
+        settlement
     }
 
     /// Runs it to its end in a world that somebody else changes after so long.
