@@ -13,9 +13,11 @@ use crate::cli::RecoverArgs;
 use crate::clients::Clients;
 use crate::error::Failure;
 use crate::faults::{self, Tagged};
-use crate::journal::{RunEntry, Store};
+use crate::journal::{RunEntry, Store, runs_under_way};
 use crate::model::ids::RunId;
 use crate::model::problem::{Problem, ProblemKind};
+use crate::model::request::WorldIdentity;
+use crate::plan::StoredPlan;
 use crate::report::{Cleaning, Leftover, Whose};
 use crate::view::prompt::{self, Answer};
 use crate::view::sanitise;
@@ -55,6 +57,13 @@ pub(super) async fn clean(
     let wanted = |found: &Found| args.runs.is_empty() || is_named(found, meant);
     let found: Vec<Found> = found.filter(wanted).collect();
     refuse_unheard_of(meant, &found)?;
+    let under_way = runs_under_way(&attending.desk.settings.lock_dir.value)?;
+    let (live, found): (Vec<Found>, Vec<Found>) = found
+        .into_iter()
+        .partition(|one| one.run.is_none() && one.is_one_of(&under_way));
+    for one in live {
+        show(attending, args, one.left_alone(), done);
+    }
     let may = may_take_out_unknown(attending, args, &found)?;
     for one in found {
         let may_go = match (is_named(&one, meant), &one.run) {
@@ -63,13 +72,34 @@ pub(super) async fn clean(
             (false, Some(_)) => Answer::No,
         };
         let leftover = take_out(attending, one, may_go).await?;
-        cleaning::show_leftover(attending.desk, &leftover, args.cleaning.output);
         if leftover.is_left() && may_go == Answer::No {
             hint(attending, &leftover);
         }
-        done.leftovers.push(leftover);
+        show(attending, args, leftover, done);
     }
     Ok(())
+}
+
+fn show(attending: &Attending<'_>, args: &RecoverArgs, leftover: Leftover, done: &mut Cleaning) {
+    cleaning::show_leftover(attending.desk, &leftover, args.cleaning.output);
+    done.leftovers.push(leftover);
+}
+
+impl Found {
+    fn is_one_of(&self, runs: &BTreeSet<RunId>) -> bool {
+        runs.iter().any(|run| run.as_str() == self.tagged.run)
+    }
+
+    /// A run that keeps its state elsewhere holds the lock of a target on this machine.
+    fn left_alone(self) -> Leftover {
+        Leftover {
+            endpoint: self.endpoint,
+            run: self.tagged.run,
+            whose: Whose::Live,
+            left: self.tagged.rules.clone(),
+            found: self.tagged.rules,
+        }
+    }
 }
 
 /// Every LocalStack that a run was on, or the named runs, and those that were typed.
@@ -82,14 +112,24 @@ fn endpoints(
         true => store.runs()?,
         false => meant.runs.clone(),
     };
-    let worlds = runs.iter().filter_map(RunEntry::brief);
-    let worlds = worlds.flat_map(|brief| brief.worlds);
+    let worlds = runs.iter().flat_map(worlds);
     let known = worlds
         .filter(|world| world.platform == "localstack")
         .map(|world| world.endpoint);
     let typed = args.endpoints.iter();
     let typed = typed.map(|url| url.trim_end_matches('/').to_owned());
     Ok(known.chain(typed).collect())
+}
+
+/// Where a run was to go, by its journal, and by its plan where that was lost.
+fn worlds(run: &RunEntry) -> Vec<WorldIdentity> {
+    if let Some(brief) = run.brief() {
+        return brief.worlds;
+    }
+    let plan = run
+        .plan_text()
+        .and_then(|text| StoredPlan::from_text(&text));
+    plan.map_or_else(|_| Vec::new(), |stored| stored.plan.worlds())
 }
 
 type Silent = Vec<(String, Problem)>;
@@ -260,7 +300,8 @@ fn hint(attending: &Attending<'_>, leftover: &Leftover) {
             "nobody here knows {run}: if it is over, `chaos recover {run} --endpoint {endpoint}` takes \
              these rules out"
         ),
-        (Ok(run), Whose::Over | Whose::Live) => format!(
+        (Ok(run), Whose::Live) => format!("{run} is under way: `chaos abort {run}` ends it"),
+        (Ok(run), Whose::Over) => format!(
             "the record of {run} does not take them out: `chaos recover {run} --endpoint {endpoint}` \
              removes exactly these rules"
         ),

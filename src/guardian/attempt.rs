@@ -33,7 +33,7 @@ pub struct Ending<'a> {
 /// What came of it.
 #[derive(Debug)]
 pub enum Attempt {
-    /// It died before its first word, so nothing was injected.
+    /// It died before its first word, so nothing was injected, or its journal was lost.
     NeverBegan,
     /// It had ended, with nothing in place.
     HadEnded(Box<RunState>),

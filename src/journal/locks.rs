@@ -5,6 +5,7 @@
 //! in the file says who to talk to, and may be old, cut short or nonsense. The files stay; the system
 //! clears their folder at logout or start.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
@@ -16,7 +17,7 @@ use rustix::process::{Pid, test_kill_process};
 
 use super::disk;
 use crate::model::holder::Holder;
-use crate::model::ids::Digest;
+use crate::model::ids::{Digest, RunId};
 use crate::model::problem::{Problem, ProblemKind};
 
 /// Nobody writes a longer one.
@@ -111,6 +112,29 @@ impl Locks {
             }
         }
         Err(removed(&path))
+    }
+}
+
+/// The runs that say that they hold a lock in this folder now, wherever they keep their state. Takes
+/// nothing and makes nothing.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn runs_under_way(folder: &Path) -> Result<BTreeSet<RunId>, Problem> {
+    let names = disk::names_in(folder)?;
+    let locks = names.iter().filter(|name| name.ends_with(".lock"));
+    Ok(locks
+        .filter_map(|name| holding(&folder.join(name)))
+        .collect())
+}
+
+/// The run that holds this lock now, if one does and says so.
+fn holding(path: &Path) -> Option<RunId> {
+    let mut file = disk::open_file(path).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => said(&mut file)?.run,
+        // Nobody has it; what was taken to find out is given back right here.
+        Ok(()) | Err(TryLockError::Error(_)) => None,
     }
 }
 

@@ -27,7 +27,7 @@ pub use finding::{Break, Flaw, JournalEnd, Recorded, Torn, Verification};
 pub use following::Following;
 pub use history::Remembered;
 pub use line::{FORMAT, Header, LONGEST_LINE};
-pub use locks::{Attempt, Held, Lock, Locks};
+pub use locks::{Attempt, Held, Lock, Locks, runs_under_way};
 pub use medium::Medium;
 pub use reader::{Entries, Entry, read, read_from, verify};
 pub use room::{Room, Wanted};

@@ -119,7 +119,7 @@ fn unreadable(path: &Path, damage: Option<&Break>) -> Problem {
     );
     problem.hint(match why {
         Flaw::NewerFormat(_) => "update chaos",
-        Flaw::Empty => "its run died before its first word; nothing was injected",
+        Flaw::Empty => "its run died before its first word, or its journal was lost; `chaos recover` looks for what is in place",
         Flaw::NotAJournal
         | Flaw::Header(_)
         | Flaw::Garbage(_)

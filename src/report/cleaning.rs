@@ -133,7 +133,9 @@ impl RunEnd {
             (None, _, _) => "no end".to_owned(),
         };
         clean(&match self.did {
-            Deed::NeverBegan => format!("{run}  never began: nothing was injected"),
+            Deed::NeverBegan => format!(
+                "{run}  nothing stands in its journal: it never began, or its journal was lost"
+            ),
             Deed::HadEnded => format!("{run}  had ended before: {ended}"),
             Deed::LeftAlone | Deed::Waited | Deed::TookOver | Deed::Unreadable => {
                 format!("{run}  {ended}")

@@ -354,7 +354,7 @@ fn what_is_no_journal_gets_its_own_answer() {
         (
             b"",
             Flaw::Empty,
-            "its run died before its first word; nothing was injected",
+            "its run died before its first word, or its journal was lost; `chaos recover` looks for what is in place",
         ),
         (
             b"{\"journal\":\"chaos\",\"format\":3,\"new\":true}\n{\"x\":1}\n",

@@ -323,3 +323,40 @@ async fn a_run_that_cannot_be_asked_since_the_disk_is_full_is_ended_all_the_same
     run.ended().await;
     scene.assert_clean();
 }
+
+#[tokio::test]
+async fn a_run_whose_journal_was_lost_is_found_by_its_plan_and_its_tag() {
+    let scene = Scene::new().await;
+    let id = killed(&scene).await;
+    let journal = scene.place.store().find_run(&id).unwrap().journal;
+    std::fs::write(&journal, "").unwrap();
+    let found = scene.place.chaos(&["recover"]).await.exits(7);
+    found
+        .prints(&format!("1 rule of {id}: 1 still there"))
+        .tells(&format!("`chaos recover {id} --endpoint http"));
+    assert_eq!(scene.ours().len(), 1, "nobody said that it may go");
+    let named = scene.place.chaos(&["recover", &id]).await;
+    named.prints(&format!("1 rule of {id}: taken out, none left"));
+    scene.assert_clean();
+}
+
+#[tokio::test]
+async fn a_live_run_that_keeps_its_state_elsewhere_is_left_alone_on_this_machine() {
+    let scene = Scene::new().await;
+    let (run, id) = started(&scene).await;
+    let args = [
+        "recover",
+        "--all",
+        "--yes",
+        "--endpoint",
+        &scene.localstack.url,
+        "--state-dir",
+        "elsewhere",
+    ];
+    let left = scene.place.chaos(&args).await;
+    left.prints(&id);
+    assert_eq!(scene.ours().len(), 1, "its fault is in");
+    run.signal(Signal::INT);
+    run.ended().await.exits(5);
+    scene.assert_clean();
+}
