@@ -124,7 +124,11 @@ fn endpoints(
 /// Where a run was to go, by its journal, and by its plan where that was lost.
 fn worlds(run: &RunEntry) -> Vec<WorldIdentity> {
     if let Some(brief) = run.brief() {
-        return brief.worlds;
+        // A sandbox that the run's process carried is no more once that is gone.
+        let own = brief.own_sandbox;
+        let mut worlds = brief.worlds;
+        worlds.retain(|world| own.as_ref() != Some(&world.endpoint));
+        return worlds;
     }
     let plan = run
         .plan_text()

@@ -190,7 +190,7 @@ impl Rescuing {
         match by {
             Rescuer::Session => Cause::Bug { why: why.clone() },
             Rescuer::Abort => Cause::Aborted {
-                by: person.to_string(),
+                by: format!("{person} ({by})"),
             },
             Rescuer::Guardian | Rescuer::Recover => Cause::Rescued {
                 by: *by,
