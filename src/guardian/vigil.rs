@@ -183,6 +183,16 @@ mod tests {
     }
 
     #[test]
+    fn nine_silences_are_no_death() {
+        let mut vigil = Vigil::default();
+        vigil.take(stands(Standing::Undoing, 0));
+        for _ in 0..9 {
+            assert_eq!(vigil.take(Sign::Silence), Verdict::Watch);
+        }
+        assert_eq!(HUNG_AFTER, Duration::from_secs(10));
+    }
+
+    #[test]
     fn one_sign_ends_a_silence() {
         let mut vigil = Vigil::default();
         for round in 0..3 {
