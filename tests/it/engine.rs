@@ -18,6 +18,7 @@ use chaos_gameday::model::undo::{SimulatedUndo, Undo};
 use chaos_gameday::run::Input;
 use futures_util::FutureExt as _;
 
+use crate::support::delays::Delays;
 use crate::support::engine::{Scene, ScriptedJournal, after, bad, good, rescued, rescued_into};
 use crate::support::panicky::Overwhelmed;
 
@@ -305,6 +306,29 @@ async fn a_second_abort_never_cuts_the_undo() {
         .filter(|record| matches!(record.event, Event::SignalReceived { .. }))
         .count();
     assert!(signals >= 2, "{signals}");
+    ended.assert_lawful();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_injection_under_way_is_awaited_whoever_wants_the_run_to_end() {
+    let mut scene = Scene::healthy();
+    let delays = Delays {
+        before_inject: Duration::from_secs(3),
+        ..Delays::default()
+    };
+    scene.through = delays.through();
+    let ended = scene
+        .run_with(|operator, _| async move {
+            tokio::time::sleep(Duration::from_secs(6)).await;
+            let _ = operator.send(Input::Signal("SIGINT"));
+            std::future::pending::<()>().await;
+        })
+        .await;
+    let calls = ended.world.calls();
+    let injects = calls.iter().position(|call| call == "inject slow stream");
+    let reverts = calls.iter().position(|call| call == "revert slow stream");
+    assert!(injects.is_some() && injects < reverts, "{calls:?}");
+    assert_eq!(ended.settlement.outcome, Outcome::Aborted);
     ended.assert_lawful();
 }
 
