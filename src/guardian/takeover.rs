@@ -130,16 +130,14 @@ pub async fn take_over_seen(
 
 async fn end(recorded: &Recorded, over: TakingOver<'_>) -> Option<Settlement> {
     let clients = over.clients;
-    let own_sandbox = RunState::of(&recorded.records)
-        .brief()
-        .and_then(|brief| brief.own_sandbox.clone());
-    let driver_of = |_: usize, undo: &Undo| match is_at(undo, own_sandbox.as_deref()) {
+    let own_sandbox = recorded.records.iter().find_map(own_sandbox);
+    let driver_of = |_: usize, undo: &Undo| match is_at(undo, own_sandbox) {
         true => faults::driver_for_ended_world(undo, clients),
         false => faults::driver_for_undo(undo, clients),
     };
     let settlement = go_on(
         recorded,
-        || Journal::resume(over.journal).map(|(journal, _)| journal),
+        || Journal::reopen(over.journal),
         GoingOn {
             now: Clock::wall(),
             drivers: &driver_of,
@@ -190,6 +188,14 @@ pub async fn go_on(
         takeover: on.takeover,
     });
     Some(settlement.await)
+}
+
+/// The sandbox that the run's own process carried, by the record that says so.
+fn own_sandbox(record: &Record) -> Option<&str> {
+    if let Event::RunStarted { brief, .. } = &record.event {
+        return brief.own_sandbox.as_deref();
+    }
+    None
 }
 
 /// Whether a fault is in the sandbox that the run's own process carried: that process has let go of the

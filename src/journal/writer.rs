@@ -95,13 +95,20 @@ impl Journal {
     /// The file cannot be read or written, is not a journal, or is of a newer format.
     pub fn resume(path: &Path) -> Result<(Self, Recorded), Problem> {
         let recorded = reader::read(path)?;
+        Ok((Self::reopen(path)?, recorded))
+    }
+
+    /// The same for whoever holds the run's own lock and has read the journal under it.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub fn reopen(path: &Path) -> Result<Self, Problem> {
         let cannot = |why: io::Error| disk::cannot("go on with the journal", path, &why);
         let tail = Tail::of(&mut io::BufReader::new(disk::open_file(path)?)).map_err(cannot)?;
         let medium = disk::open_journal(path)
             .and_then(FileMedium::of)
             .map_err(cannot)?;
-        let journal = Self::go_on(Box::new(medium), path, &tail)?;
-        Ok((journal, recorded))
+        Self::go_on(Box::new(medium), path, &tail)
     }
 
     /// The same on any medium, after its last whole line. What stands behind that is cut off, or ended
