@@ -32,6 +32,8 @@ pub const JOURNAL: &str = "journal.jsonl";
 pub struct Told {
     pub life: u32,
     pub record: Record,
+    /// When, by the world's own clock: a process that was stopped before it looked at its own is behind.
+    pub at: Instant,
     /// Whether it stands in the journal; `None`: only the process knows.
     pub written: Option<bool>,
 }
@@ -437,6 +439,7 @@ impl Sim {
         let told = Told {
             life: life.id,
             record: record.clone(),
+            at: Instant::now(),
             written,
         };
         self.inner().told.push(told);
