@@ -308,10 +308,12 @@ fn fold(sim: &Sim, recorded: &Recorded, told: &[Told], settled: &[Settled]) {
         .find(|life| life.role == Role::Run)
         .map(|life| life.id);
     let mut stands = recorded.records.iter().peekable();
+    let mut last = None;
     for one in told.iter().filter(|one| Some(one.life) == run) {
-        // A line that lacked nothing but its newline was told as failed, and stands all the same.
-        let stood = stands.next_if(|stood| **stood == one.record);
-        if one.written == Some(true) && stood.is_none() {
+        // A line that lacked nothing but its newline was told as failed, and stands all the same; one
+        // that was cut off again is told once more.
+        last = stands.next_if(|stood| **stood == one.record).or(last);
+        if one.written == Some(true) && last != Some(&one.record) {
             let there = stands.peek();
             sim.violate(format!(
                 "the journal has {there:?} where {:?} was written",
