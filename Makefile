@@ -18,8 +18,9 @@ demo: ## Run one game day on the sandbox, end to end, in under 90 seconds
 test: ## Run every test
 	$(CARGO) test --locked
 
-kills: ## End N real runs at random points (N=200 SEED=1); the sandbox says what is left
+kills: ## End N real runs at random points (N=200 SEED=1), and by every signal in every phase
 	$(CARGO) test --locked --test kills -- --drills $(or $(N),200) --seed $(SEED) --jobs $$(nproc 2>/dev/null || echo 2) --within-ms 2000
+	$(CARGO) test --locked --test kills -- --every --seed $(SEED)
 
 mutants: ## Break each law in a scratch copy and show which test notices
 	@scripts/mutants

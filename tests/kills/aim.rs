@@ -26,6 +26,10 @@ pub enum Blow {
 impl Blow {
     pub fn words(self) -> &'static str {
         match self {
+            Self::Signal(of) if of == Signal::INT.as_raw() => "SIGINT",
+            Self::Signal(of) if of == Signal::TERM.as_raw() => "SIGTERM",
+            Self::Signal(of) if of == Signal::HUP.as_raw() => "SIGHUP",
+            Self::Signal(of) if of == Signal::QUIT.as_raw() => "SIGQUIT",
             Self::Run => "kill run",
             Self::Guardian => "kill guardian",
             Self::Both => "kill both",
@@ -104,7 +108,46 @@ const BLOWS: [Blow; 20] = {
     ]
 };
 
+/// The blows that are tried in every phase, and after each of which the run must leave nothing.
+pub const EVERY_BLOW: [Blow; 5] = [
+    Blow::Run,
+    Blow::Signal(Signal::INT.as_raw()),
+    Blow::Signal(Signal::TERM.as_raw()),
+    Blow::Signal(Signal::HUP.as_raw()),
+    Blow::Signal(Signal::QUIT.as_raw()),
+];
+
+/// Every phase that takes a time, in the order of a run.
+pub const EVERY_PHASE: [Phase; 8] = [
+    Phase::Baseline,
+    Phase::Preparing,
+    Phase::Injecting,
+    Phase::Confirming,
+    Phase::Observing,
+    Phase::Undoing,
+    Phase::Verifying,
+    Phase::Recovering,
+];
+
 impl Aim {
+    /// In this very phase, with messages that are slow enough to find it under way.
+    pub fn at(blow: Blow, phase: Phase, dice: &mut ChaCha8Rng) -> Self {
+        let first_or_second = usize::from(dice.random_range(0..2_u8));
+        // A run recovers once, after its last step.
+        let step = if phase == Phase::Recovering {
+            1
+        } else {
+            first_or_second
+        };
+        let delay = Duration::from_micros(dice.random_range(0..20_000));
+        Self {
+            blow,
+            moment: Moment::In(phase, step, delay),
+            fault: Fault::RulesAndLatency,
+            on_the_way: Duration::from_millis(dice.random_range(15..40)),
+        }
+    }
+
     pub fn of(number: u64, dice: &mut ChaCha8Rng) -> Self {
         let turn = usize::try_from(number).unwrap_or(0);
         let blow = match BLOWS[turn % BLOWS.len()] {

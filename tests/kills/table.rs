@@ -40,6 +40,12 @@ impl Table {
         }
     }
 
+    /// How often this blow found a run in this phase.
+    pub fn hits(&self, blow: &str, phase: &str) -> usize {
+        let hits = self.hits.get(blow).and_then(|hits| hits.get(phase));
+        hits.copied().unwrap_or(0)
+    }
+
     pub fn fail(&mut self) {
         self.drilled += 1;
         self.failed += 1;
