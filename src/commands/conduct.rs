@@ -211,6 +211,8 @@ async fn clear(
     // From here on a signal ends this in order, since others wait for the locks.
     let mut alarm = Alarm::set()?;
     let locked = locking::lock(desk, store, &planned.stored)?;
+    // Once more: whoever held the lock a moment ago may have died with something in place.
+    unfinished::refuse(desk, store)?;
     // Never left off halfway: it might be taken by then.
     *lease = locking::lease(desk, &planned.stored, conduct.clients).await?;
     let drivers = drivers(plan, conduct.clients)?;

@@ -97,19 +97,24 @@ pub async fn take_over(
 /// Ends the run also where it has ended, after what was seen of the faults of these steps, in place once
 /// more, went into its record.
 ///
+/// Where the journal cannot be written the fault is undone all the same, as `take_over` does it.
+///
 /// # Errors
-/// The journal cannot be read, or cannot be written: then nothing was undone.
+/// The journal cannot be read.
 pub async fn take_over_seen(
     _lock: &Writing,
     mut over: TakingOver<'_>,
     seen: &[(usize, Absence)],
 ) -> Result<Option<Settlement>, Problem> {
-    let (mut journal, mut recorded) = Journal::resume(over.journal)?;
+    let (mut journal, mut recorded) = match Journal::resume(over.journal) {
+        Ok((journal, recorded)) => (Some(journal), recorded),
+        Err(_) => (None, journal::read(over.journal)?),
+    };
     let mut state = RunState::of(&recorded.records);
     let clock = Clock::going_on(Clock::wall(), &state);
     for (step, absence) in seen {
         let elapsed_ms = clock.elapsed_ms();
-        let record = Record {
+        let mut record = Record {
             seq: state.seq + 1,
             time: clock.at(elapsed_ms),
             elapsed_ms,
@@ -118,7 +123,14 @@ pub async fn take_over_seen(
                 absence: absence.clone(),
             },
         };
-        journal.append(&record, record.event.durability())?;
+        journal = journal.and_then(|mut journal| {
+            let written = journal.append(&record, record.event.durability());
+            written.ok().map(|()| journal)
+        });
+        if journal.is_none() {
+            // Known here alone, so the number is for the next that is written.
+            record.seq = state.seq;
+        }
         state.apply(&record);
         (over.audience)(&record, &state);
         recorded.records.push(record);

@@ -227,6 +227,22 @@ async fn a_rule_of_a_run_that_is_over_is_undone_by_its_own_record() {
     whole.prints("the chain of hashes is whole");
 }
 
+/// What was seen cannot be written down, and the rules go all the same.
+#[tokio::test]
+async fn a_rule_of_a_run_that_is_over_is_undone_where_its_record_can_grow_no_more() {
+    let scene = Scene::new().await;
+    scene.start(&[], &[]).await.ended().await.exits(0);
+    let id = scene.place.store().find_run("last").unwrap().id.to_string();
+    land_late(&scene, 0);
+    let mut recover = tokio::process::Command::new("sh");
+    let chaos = env!("CARGO_BIN_EXE_chaos");
+    recover.args(["-c", &format!("ulimit -f 0; exec {chaos} recover")]);
+    scene.place.surround(&mut recover);
+    let recovered = Running::of(recover).ended().await;
+    recovered.prints(&format!("1 rule of {id}: taken out, none left"));
+    scene.assert_clean();
+}
+
 /// Puts the rules of this run, which is over, in place once more.
 fn land_late(scene: &Scene, writes_before: usize) {
     let patch = scene.localstack.writes()[writes_before].clone();
