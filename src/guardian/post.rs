@@ -270,3 +270,46 @@ impl Keeping {
         let _ = self.news.send(Input::Guardian(news));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::run::operator;
+
+    fn charge() -> Charge {
+        let person = json!({"user": "ann", "host": "desk"});
+        let charge = json!({
+            "run": "r-20261130-165251-886c", "folder": "/runs/1", "journal": "/runs/1/journal.jsonl",
+            "pid": 1, "undoWithin": "1m", "lockFolder": "/locks", "locks": [],
+            "holder": {
+                "person": person, "since": "2026-11-30T16:52:51Z", "plan": "p-886c886c886c",
+                "experiment": "kinesis", "state": "/runs", "pid": 1,
+            },
+            "kubeconfigs": {"paths": [], "presence": "optional"},
+        });
+        serde_json::from_value(charge).unwrap()
+    }
+
+    /// An engine that hangs must fall silent, however well everything beside it does.
+    #[tokio::test]
+    async fn nobody_but_the_engine_gives_signs_of_life() {
+        // It answers whatever it hears.
+        let (mut sentry, pipe) = Sentry::that_is("cat").unwrap();
+        let (news, _inputs) = operator();
+        let keeping = Keeping {
+            charge: Arc::new(charge()),
+            open_log: Arc::new(Box::new(|| unreachable!("nobody takes its place"))),
+            news,
+            line: Arc::default(),
+        };
+        keeping.line.connect(pipe);
+        keeping.line.say(Standing::Undoing).unwrap();
+        let given = keeping.line.signs();
+        let watched = timeout(LOOK * 3, keeping.until_amiss(&mut sentry)).await;
+        assert!(watched.is_err(), "{watched:?}");
+        assert_eq!(keeping.line.signs(), given);
+        sentry.kill().await;
+    }
+}

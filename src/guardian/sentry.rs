@@ -58,6 +58,26 @@ impl Sentry {
         Err(unposted(charge, &why))
     }
 
+    /// A process that does what this program does, and knows no charge.
+    #[cfg(test)]
+    pub(super) fn that_is(program: &str) -> io::Result<(Self, OwnedFd)> {
+        let mut child = Command::new(program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (pipe, answers) = pipes.expect("they are piped");
+        let pipe = pipe.into_owned_fd()?;
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        let pid = child.id().expect("it was not waited for");
+        let sentry = Self {
+            child,
+            pid,
+            answers,
+        };
+        Ok((sentry, pipe))
+    }
+
     async fn get_ready(&mut self, mut pipe: ChildStdin, charge: &[u8]) -> io::Result<OwnedFd> {
         pipe.write_all(charge).await?;
         let mut heard = [0; READY.len()];

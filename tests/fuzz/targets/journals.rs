@@ -5,7 +5,9 @@ use std::io::BufReader;
 use std::path::Path;
 
 use chaos_gameday::guardian::Leftover;
-use chaos_gameday::journal::{Entries, Entry, Journal, LastWord, last_word, read, verify};
+use chaos_gameday::journal::{
+    AbortRequest, Asked, Entries, Entry, Journal, LastWord, last_word, read, verify,
+};
 use chaos_gameday::model::decision::Cause;
 use chaos_gameday::model::event::{Event, Record};
 use chaos_gameday::model::outcome::Outcome;
@@ -185,4 +187,43 @@ fn go_on(mut journal: Journal, records: &[Record], path: &Path) {
     assert!(!row.ending().is_empty());
     let word = last_word(path).expect("a readable file");
     assert_eq!(word, LastWord::Ended(Outcome::Inconclusive));
+}
+
+/// What stands where a wish to end a run is left, which anybody who may write there can have put.
+#[test]
+fn a_wish_that_a_run_should_end_is_one_or_says_why_not() {
+    let place = tempfile::tempdir().expect("a folder");
+    let path = place.path().join("abort.json");
+    let wish = br#"{"by":{"user":"ann","host":"desk"},"at":"2026-11-30T16:52:51Z"}"#;
+    Target {
+        name: "wish",
+        corpus: Corpus {
+            seeds: vec![wish.to_vec()],
+            words: &[
+                "\"by\":",
+                "\"user\":",
+                "\\u001b[2J",
+                "\"at\":\"-009999-01-02T01:59:59Z\"",
+                "null",
+            ],
+            largest: 64 << 10,
+            between: b"",
+        },
+        cases: 200,
+        holds: &|input| {
+            fs::write(&path, input).expect("a disk");
+            match Asked::look(&path) {
+                Asked::Nothing => panic!("something stands there"),
+                Asked::Abort(wish) => {
+                    let again = serde_json::to_vec(&wish).expect("JSON");
+                    assert_eq!(
+                        serde_json::from_slice::<AbortRequest>(&again).ok(),
+                        Some(wish)
+                    );
+                }
+                Asked::Unreadable(why) => check_shown(&why),
+            }
+        },
+    }
+    .run();
 }
