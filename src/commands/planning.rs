@@ -163,6 +163,7 @@ impl Named {
             (Some(on), _, _) => {
                 on.context = context.or(on.context.take());
                 on.namespace = namespace.or(on.namespace.take());
+                experiment.place_faults();
                 Ok(())
             }
         }

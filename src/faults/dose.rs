@@ -8,13 +8,13 @@ use crate::model::ids::Digest;
 use crate::model::units::Percent;
 
 impl Fault {
-    /// The doses that a step puts in, in order: one, or one for each rung of a blast radius.
+    /// The doses that a step puts in.
     ///
     /// Two faults are the same where nothing tells them apart but dose and address.
     pub fn doses(&self) -> Vec<Dose> {
         match self {
             Self::LocalStack(fault) => vec![localstack(fault)],
-            Self::ChaosMesh(fault) => chaos_mesh(fault),
+            Self::ChaosMesh(fault) => vec![chaos_mesh(fault)],
             Self::Simulated(name) => vec![Dose {
                 fault: digest(&json!({ "simulated": name })),
                 share: Percent::ALL,
@@ -44,13 +44,11 @@ fn localstack(fault: &LocalStackFault) -> Dose {
     }
 }
 
-fn chaos_mesh(fault: &ChaosMeshFault) -> Vec<Dose> {
-    let which = digest(&json!({ "chaosMesh": fault.chaos_kind, "spec": fault.spec }));
-    let dose = |share: &Percent| Dose {
-        fault: which.clone(),
-        share: *share,
-    };
-    fault.blast_radius.iter().map(dose).collect()
+fn chaos_mesh(fault: &ChaosMeshFault) -> Dose {
+    Dose {
+        fault: digest(&json!({ "chaosMesh": fault.chaos_kind, "spec": fault.spec })),
+        share: fault.blast_radius,
+    }
 }
 
 fn digest(value: &Value) -> Digest {

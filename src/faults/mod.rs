@@ -26,6 +26,7 @@ use crate::model::request::{Absence, Exchange, Proof, Request, WorldIdentity};
 use crate::model::target::Target;
 use crate::model::undo::Undo;
 use crate::model::units::{Percent, Span};
+use chaos_mesh::ChaosMeshDriver;
 use ended::Ended;
 use localstack::LocalStackDriver;
 
@@ -46,7 +47,7 @@ impl Fault {
     pub fn summaries(&self) -> Vec<String> {
         match self {
             Self::LocalStack(fault) => localstack::summaries(fault),
-            Self::ChaosMesh(fault) => vec![format!("{} of Chaos Mesh", fault.chaos_kind)],
+            Self::ChaosMesh(fault) => chaos_mesh::summaries(fault),
             Self::Simulated(name) => vec![name.clone()],
         }
     }
@@ -68,12 +69,20 @@ pub struct LocalStackFault {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChaosMeshFault {
+    /// Context of the kubeconfig, of `on.kubernetes`.
+    pub context: Option<String>,
+    /// The namespace of `on.kubernetes`, in which the object is made; `None`: the context's.
+    pub namespace: Option<String>,
     /// The kind: `NetworkChaos`, `PodChaos`, …
     pub chaos_kind: String,
     /// The kind's own spec.
     pub spec: Value,
     /// Share of the pods that the selector finds.
-    pub blast_radius: Vec<Percent>,
+    pub blast_radius: Percent,
+    /// How long the step holds it: the object's own `duration` is longer.
+    pub hold: Span,
+    /// Which of the run's faults it is, counted from 0: no two have one name.
+    pub position: usize,
 }
 
 /// Who a fault belongs to: goes into the tag that every part of it carries.
@@ -182,7 +191,7 @@ pub fn driver_with(
 ) -> Result<Arc<dyn FaultDriver>, Problem> {
     match fault {
         Fault::LocalStack(_) => Ok(Arc::new(LocalStackDriver::new(clients, answer_within))),
-        Fault::ChaosMesh(fault) => Err(chaos_mesh::not_yet(fault)),
+        Fault::ChaosMesh(_) => Ok(Arc::new(ChaosMeshDriver::new(clients))),
         Fault::Simulated(name) => Err(simulated::no_world(name)),
     }
 }
@@ -199,6 +208,7 @@ pub fn driver_over(wire: Arc<dyn Wire>) -> Arc<dyn FaultDriver> {
 pub fn driver_for_undo(undo: &Undo, clients: &Clients) -> Result<Arc<dyn FaultDriver>, Problem> {
     match undo {
         Undo::LocalStack(_) => Ok(Arc::new(LocalStackDriver::new(clients, ANSWER_WITHIN))),
+        Undo::ChaosMesh(_) => Ok(Arc::new(ChaosMeshDriver::new(clients))),
         Undo::Simulated(undo) => Err(simulated::no_world(&undo.fault)),
     }
 }
@@ -219,6 +229,16 @@ pub fn driver_for_ended_world(
 pub fn write_limit(undo: &Undo) -> Span {
     match undo {
         Undo::LocalStack(undo) => localstack::write_limit(undo, ANSWER_WITHIN),
+        Undo::ChaosMesh(_) => chaos_mesh::WRITE_LIMIT,
         Undo::Simulated(_) => simulated::WRITE_LIMIT,
+    }
+}
+
+/// How long a fault may take to be seen in, once its requests were answered: a platform that works by
+/// itself takes its time.
+pub fn confirm_limit(undo: &Undo) -> Span {
+    match undo {
+        Undo::LocalStack(_) | Undo::Simulated(_) => Span::ZERO,
+        Undo::ChaosMesh(_) => chaos_mesh::CONFIRM_LIMIT,
     }
 }

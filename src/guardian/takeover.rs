@@ -215,7 +215,7 @@ fn own_sandbox(record: &Record) -> Option<&str> {
 fn is_at(undo: &Undo, own_sandbox: Option<&str>) -> bool {
     match undo {
         Undo::LocalStack(undo) => Some(undo.endpoint.as_str()) == own_sandbox,
-        Undo::Simulated(_) => false,
+        Undo::ChaosMesh(_) | Undo::Simulated(_) => false,
     }
 }
 

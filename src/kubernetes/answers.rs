@@ -128,11 +128,15 @@ fn permission(verb: Verb, resource: &Resource) -> String {
         Resource::Namespaces | Resource::Namespace(_) => {
             let names = match resource {
                 Resource::Namespace(name) => format!(" --resource-name={name}"),
-                Resource::Version | Resource::Namespaces | Resource::Lease { .. } => String::new(),
+                Resource::Version
+                | Resource::Namespaces
+                | Resource::Lease { .. }
+                | Resource::Object(_) => String::new(),
             };
             let verb = verb.word();
             format!("an administrator allows it: `kubectl create clusterrole chaos-{verb}-namespaces --verb={verb} --resource=namespaces{names}`, bound by `kubectl create clusterrolebinding`")
         }
+        Resource::Object(path) => path.permission(verb),
         Resource::Lease { namespace, .. } => format!(
             "an administrator allows it: `kubectl -n {namespace} create role chaos-lock --verb=get,create,update,delete --resource=leases.coordination.k8s.io`, bound by `kubectl -n {namespace} create rolebinding`"
         ),

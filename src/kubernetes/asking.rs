@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::answers;
+use super::objects::{Depth, ObjectPath};
 use crate::clients::KubeContext;
 use crate::model::problem::Problem;
 
@@ -21,18 +22,26 @@ const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 
 /// What is done to a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verb {
+pub enum Verb {
+    /// Reads one.
     Get,
+    /// Reads many.
     List,
+    /// Makes one.
     Create,
+    /// Replaces one.
     Update,
+    /// Changes parts of one, by a JSON merge patch.
+    Patch,
+    /// Deletes one.
     Delete,
 }
 
 impl Verb {
     /// The word that RBAC has for it.
-    pub(super) fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
+            Self::Patch => "patch",
             Self::Get => "get",
             Self::List => "list",
             Self::Create => "create",
@@ -41,12 +50,23 @@ impl Verb {
         }
     }
 
-    fn method(self) -> Method {
+    /// The HTTP method.
+    pub fn method(self) -> Method {
         match self {
+            Self::Patch => Method::PATCH,
             Self::Get | Self::List => Method::GET,
             Self::Create => Method::POST,
             Self::Update => Method::PUT,
             Self::Delete => Method::DELETE,
+        }
+    }
+
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Patch => "application/merge-patch+json",
+            Self::Get | Self::List | Self::Create | Self::Update | Self::Delete => {
+                "application/json"
+            }
         }
     }
 }
@@ -62,6 +82,8 @@ pub(super) enum Resource {
     Namespace(String),
     /// The Lease of this name in a namespace.
     Lease { namespace: String, name: String },
+    /// Any other object, or many of a kind.
+    Object(ObjectPath),
 }
 
 impl Resource {
@@ -73,6 +95,16 @@ impl Resource {
             Self::Namespace(name) => format!("namespaces/{name}"),
             Self::Lease { namespace, name } => {
                 format!("leases.coordination.k8s.io/{name} in namespace {namespace}")
+            }
+            Self::Object(path) => path.to_string(),
+        }
+    }
+
+    fn accept(&self) -> &'static str {
+        match self {
+            Self::Object(path) => path.depth.accept(),
+            Self::Version | Self::Namespaces | Self::Namespace(_) | Self::Lease { .. } => {
+                Depth::Whole.accept()
             }
         }
     }
@@ -87,29 +119,35 @@ impl Resource {
                 let all = format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases");
                 match verb {
                     Verb::Create | Verb::List => all,
-                    Verb::Get | Verb::Update | Verb::Delete => format!("{all}/{name}"),
+                    Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => {
+                        format!("{all}/{name}")
+                    }
                 }
             }
+            Self::Object(path) => path.uri(),
         }
     }
 }
 
 /// What came back.
 #[derive(Debug)]
-pub(super) struct Reply {
-    pub(super) status: StatusCode,
+pub struct Reply {
+    /// HTTP status.
+    pub status: StatusCode,
     /// The object, or a `Status`; null where the answer was no JSON.
-    pub(super) body: Value,
+    pub body: Value,
+    /// What the server warned of: an unknown field that it pruned, a version that will go.
+    pub warnings: Vec<String>,
     /// The server's clock; `None`: it does not tell the time.
     pub(super) clock: Option<ServerClock>,
     /// How long it wants to be left alone.
-    pub(super) retry_after: Option<Duration>,
+    pub retry_after: Option<Duration>,
 }
 
 /// The clock of an API server, as it said and as it went on since then. Up to a second behind, since
 /// that is how servers tell the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ServerClock {
+pub struct ServerClock {
     said: Timestamp,
     at: Instant,
 }
@@ -183,8 +221,8 @@ async fn once(
     let request = Request::builder()
         .method(verb.method())
         .uri(resource.path(verb))
-        .header(header::ACCEPT, "application/json")
-        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::ACCEPT, resource.accept())
+        .header(header::CONTENT_TYPE, verb.content_type())
         .header(
             header::USER_AGENT,
             concat!("chaos-gameday/", env!("CARGO_PKG_VERSION")),
@@ -212,9 +250,20 @@ async fn read(context: &KubeContext, response: Response<Body>) -> Result<Reply, 
     Ok(Reply {
         status: head.status,
         body: body.unwrap_or_default(),
+        warnings: warnings(&head.headers),
         clock,
         retry_after: retry_after.map(Duration::from_secs),
     })
+}
+
+/// RFC 7234, 5.5, as API servers write it: `299 - "unknown field \"spec.x\""`.
+fn warnings(headers: &HeaderMap) -> Vec<String> {
+    let lines = headers.get_all(header::WARNING).iter();
+    let texts = lines.filter_map(|line| {
+        let text = line.to_str().ok()?.split_once('"')?.1;
+        Some(text.trim_end_matches('"').replace("\\\"", "\""))
+    });
+    texts.collect()
 }
 
 #[cfg(test)]

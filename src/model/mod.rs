@@ -6,6 +6,7 @@
 pub mod approval;
 pub mod attendance;
 pub mod brief;
+pub mod chaos_mesh;
 pub mod cluster;
 pub mod decision;
 pub mod event;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::chaos_mesh::TargetPod;
+
 /// One thing that a fault touches.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -19,6 +21,13 @@ pub enum Target {
     },
     /// Every call to every service of a LocalStack (the global latency).
     EveryAwsCall,
+    /// A pod.
+    Pod(TargetPod),
+    /// Something that Chaos Mesh reaches elsewhere: a cloud machine, a physical one.
+    Outside {
+        /// What it is, in words: `EC2 instance i-0abc in eu-west-1`.
+        name: String,
+    },
     /// A thing of a scripted world.
     Simulated {
         /// Its name.
@@ -41,6 +50,8 @@ impl fmt::Display for Target {
                 region.as_deref().unwrap_or("every region"),
             ),
             Self::EveryAwsCall => formatter.write_str("every call to every service"),
+            Self::Pod(pod) => write!(formatter, "pod {}/{}", pod.namespace, pod.name),
+            Self::Outside { name } => formatter.write_str(name),
             Self::Simulated { name } => formatter.write_str(name),
         }
     }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::chaos_mesh::ChaosMeshUndo;
+
 /// Everything that is needed to put one step's fault in and to take it out again, without the
 /// experiment, the plan or the process that made it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -10,6 +12,8 @@ use serde_json::Value;
 pub enum Undo {
     /// Rules and latency on a LocalStack.
     LocalStack(LocalStackUndo),
+    /// A Chaos Mesh object.
+    ChaosMesh(ChaosMeshUndo),
     /// A scripted world in tests and simulations.
     Simulated(SimulatedUndo),
 }
@@ -54,6 +58,7 @@ impl Undo {
     pub fn by_hand(&self) -> Vec<String> {
         match self {
             Self::LocalStack(undo) => undo.by_hand(),
+            Self::ChaosMesh(undo) => undo.by_hand(),
             Self::Simulated(undo) => vec![format!("undo {}", undo.fault)],
         }
     }
@@ -62,6 +67,7 @@ impl Undo {
     pub fn look_by_hand(&self) -> Vec<String> {
         match self {
             Self::LocalStack(undo) => undo.look_by_hand(),
+            Self::ChaosMesh(undo) => undo.look_by_hand(),
             Self::Simulated(undo) => vec![format!("look at {}", undo.fault)],
         }
     }
@@ -70,6 +76,7 @@ impl Undo {
     pub fn gone_by_hand(&self) -> Vec<String> {
         match self {
             Self::LocalStack(undo) => undo.gone_by_hand(),
+            Self::ChaosMesh(undo) => undo.gone_by_hand(),
             Self::Simulated(undo) => vec![format!("no {}", undo.fault)],
         }
     }
@@ -80,6 +87,12 @@ impl Undo {
             Self::LocalStack(_) => {
                 "the run's guardian, a process of its own, takes the fault out; if that is lost too it stays in, as LocalStack has no time limit, until somebody undoes it or LocalStack itself restarts, which takes others' rules too"
             }
+            Self::ChaosMesh(undo) if undo.one_shot => {
+                "what the fault did is done; the run's guardian, a process of its own, deletes its object"
+            }
+            Self::ChaosMesh(_) => {
+                "the run's guardian, a process of its own, takes the fault out; if that is lost too, Chaos Mesh ends it when the duration of its object is over, and the object stays until somebody deletes it"
+            }
             Self::Simulated(_) => "the fault stays in",
         }
     }
@@ -88,6 +101,7 @@ impl Undo {
     pub fn endpoint(&self) -> Option<&str> {
         match self {
             Self::LocalStack(undo) => Some(&undo.endpoint),
+            Self::ChaosMesh(undo) => Some(&undo.server),
             Self::Simulated(_) => None,
         }
     }
@@ -96,6 +110,7 @@ impl Undo {
     pub fn summary(&self) -> String {
         match self {
             Self::LocalStack(undo) => undo.summary(),
+            Self::ChaosMesh(undo) => undo.summary(),
             Self::Simulated(undo) => undo.fault.clone(),
         }
     }
@@ -165,7 +180,7 @@ impl LocalStackUndo {
 
 /// The text as it is where no shell would touch it, quoted where one would: the endpoint comes from a
 /// document, and a person pastes these lines.
-fn shell_word(text: &str) -> String {
+pub(super) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:@%+".contains(c);
     if text.chars().all(plain) {
         return text.to_owned();

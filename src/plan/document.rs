@@ -86,4 +86,43 @@ pub struct Step {
     pub fault: Fault,
     /// For how long.
     pub hold: Span,
+    /// Where the document has it.
+    #[serde(default)]
+    pub written: Written,
+}
+
+/// Where a step stands in its document: one that climbs by rungs becomes a step for each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Written {
+    /// Which of the document's steps, counted from 0.
+    pub step: usize,
+    /// Which of its rungs, counted from 0; `None`: it has one dose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rung: Option<usize>,
+}
+
+impl Experiment {
+    /// Writes into each fault of a cluster where it is and how long it is held: whoever drives one
+    /// knows its step alone.
+    pub fn place_faults(&mut self) {
+        let Some(world) = &self.on.kubernetes else {
+            return;
+        };
+        for (position, step) in self.steps.iter_mut().enumerate() {
+            if let Fault::ChaosMesh(fault) = &mut step.fault {
+                fault.context.clone_from(&world.context);
+                fault.namespace.clone_from(&world.namespace);
+                fault.hold = step.hold;
+                fault.position = position;
+            }
+        }
+    }
+}
+
+impl Step {
+    /// Its place in the document: `steps[1]`.
+    pub fn place(&self) -> String {
+        format!("steps[{}]", self.written.step)
+    }
 }

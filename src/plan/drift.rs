@@ -256,7 +256,7 @@ fn filled_in(variables: &BTreeMap<String, UsedVariable>) -> Value {
 /// The fault of a scripted world, which no request tells.
 fn fault_of(prepared: &Prepared) -> Option<&str> {
     match &prepared.undo {
-        Undo::LocalStack(_) => None,
+        Undo::LocalStack(_) | Undo::ChaosMesh(_) => None,
         Undo::Simulated(undo) => Some(&undo.fault),
     }
 }

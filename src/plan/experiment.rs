@@ -69,7 +69,7 @@ pub(super) fn read(document: &Fields<'_>) -> Option<Experiment> {
         .and_then(|cursor| steps::read(&cursor, on.as_ref()));
     let recovery = duration_in(&fields, "recovery", RECOVERY_KEYS);
     let (metrics, slos) = gauges?;
-    Some(Experiment {
+    let mut experiment = Experiment {
         name: name?,
         labels: labels.unwrap_or_default(),
         hypothesis: hypothesis?.to_owned(),
@@ -80,7 +80,9 @@ pub(super) fn read(document: &Fields<'_>) -> Option<Experiment> {
         baseline: baseline.unwrap_or(DEFAULT_BASELINE),
         steps: steps?,
         recovery_within: recovery.unwrap_or(DEFAULT_RECOVERY),
-    })
+    };
+    experiment.place_faults();
+    Some(experiment)
 }
 
 /// `baseline: {for: 10s}` and `recovery: {within: 60s}`: a map with one duration.

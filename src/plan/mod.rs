@@ -35,7 +35,7 @@ pub mod variables;
 pub(crate) mod words;
 
 pub use digest::{StoredPlan, canonical};
-pub use document::Experiment;
+pub use document::{Experiment, Step};
 pub use drift::{Difference, Topic, differences};
 pub use load::{Loaded, load_experiment};
 pub use problems::{DocumentError, DocumentProblem};

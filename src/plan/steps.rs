@@ -1,7 +1,7 @@
 //! Reads the steps and the faults in them.
 
 use super::decode::Cursor;
-use super::document::{Step, Worlds};
+use super::document::{Step, Worlds, Written};
 use super::fields::{Fields, Refused};
 use super::gauges::report_doubles;
 use super::words::suggestion;
@@ -38,12 +38,16 @@ const A_DAY: Span = Span::from_secs(24 * 3_600);
 /// The steps of a document; `on` is `None` when it could not be read, which has been told already.
 pub(super) fn read(cursor: &Cursor<'_>, on: Option<&Worlds>) -> Option<Vec<Step>> {
     let items = cursor.items()?;
-    let steps: Vec<_> = items.iter().filter_map(|item| step(item, on)).collect();
+    let steps = items.iter().enumerate();
+    let steps: Vec<_> = steps
+        .filter_map(|(index, item)| step(item, index, on))
+        .collect();
     report_doubles(&items);
-    (steps.len() == items.len()).then_some(steps)
+    (steps.len() == items.len()).then(|| steps.concat())
 }
 
-fn step(cursor: &Cursor<'_>, on: Option<&Worlds>) -> Option<Step> {
+/// One step, or one for each rung of its blast radius: each is judged before the next goes in.
+fn step(cursor: &Cursor<'_>, index: usize, on: Option<&Worlds>) -> Option<Vec<Step>> {
     let fields = cursor.fields(STEP_KEYS)?;
     let name = fields
         .required("name", "name: what happens")
@@ -57,14 +61,43 @@ fn step(cursor: &Cursor<'_>, on: Option<&Worlds>) -> Option<Step> {
     let hold = fields
         .required("hold", "hold: 30s")
         .and_then(|cursor| cursor.span(MILLISECOND..=A_DAY));
-    Some(Step {
-        name: name?.to_owned(),
-        fault: fault?,
-        hold: hold?,
-    })
+    let (name, (fault, rungs), hold) = (name?.to_owned(), fault?, hold?);
+    let step = Step {
+        name,
+        fault,
+        hold,
+        written: Written {
+            step: index,
+            rung: None,
+        },
+    };
+    if rungs.len() < 2 {
+        return Some(vec![step]);
+    }
+    let climbing = rungs.into_iter().enumerate();
+    Some(
+        climbing
+            .map(|(rung, share)| at_rung(&step, rung, share))
+            .collect(),
+    )
 }
 
-fn fault(cursor: &Cursor<'_>, step: &Fields<'_>, on: Option<&Worlds>) -> Option<Fault> {
+fn at_rung(step: &Step, rung: usize, share: Percent) -> Step {
+    let mut step = step.clone();
+    step.name = format!("{} ({share})", step.name);
+    step.written.rung = Some(rung);
+    if let Fault::ChaosMesh(fault) = &mut step.fault {
+        fault.blast_radius = share;
+    }
+    step
+}
+
+/// The fault, and the rungs that it climbs by; none: it has one dose.
+fn fault(
+    cursor: &Cursor<'_>,
+    step: &Fields<'_>,
+    on: Option<&Worlds>,
+) -> Option<(Fault, Vec<Percent>)> {
     let fields = cursor.fields(FAULT_KEYS)?;
     match fields.one_of(FAULT_KEYS, "localstack: {faults: [{service: kinesis}]}")? {
         ("localstack", cursor) => {
@@ -74,9 +107,13 @@ fn fault(cursor: &Cursor<'_>, step: &Fields<'_>, on: Option<&Worlds>) -> Option<
                     "its dose is the `probability` of each rule: `probability: 0.1` fails a tenth of the requests",
                 );
             }
-            localstack(&cursor, on).map(Fault::LocalStack)
+            let fault = localstack(&cursor, on)?;
+            Some((Fault::LocalStack(fault), Vec::new()))
         }
-        (_, cursor) => chaos_mesh(&cursor, step, on).map(Fault::ChaosMesh),
+        (_, cursor) => {
+            let (fault, rungs) = chaos_mesh(&cursor, step, on)?;
+            Some((Fault::ChaosMesh(fault), rungs))
+        }
     }
 }
 
@@ -84,7 +121,7 @@ fn chaos_mesh(
     cursor: &Cursor<'_>,
     step: &Fields<'_>,
     on: Option<&Worlds>,
-) -> Option<ChaosMeshFault> {
+) -> Option<(ChaosMeshFault, Vec<Percent>)> {
     if on.is_some_and(|on| on.kubernetes.is_none()) {
         cursor.report(
             "this breaks something in a cluster, and `on` names none",
@@ -95,11 +132,17 @@ fn chaos_mesh(
     let radius = step.required("blastRadius", "blastRadius: 10%");
     let radius = radius.and_then(|cursor| rungs(&cursor));
     let (kind, spec) = chaos_object(cursor)?;
-    Some(ChaosMeshFault {
+    let rungs = radius?;
+    let fault = ChaosMeshFault {
+        context: None,
+        namespace: None,
         chaos_kind: kind,
         spec,
-        blast_radius: radius?,
-    })
+        blast_radius: *rungs.first()?,
+        hold: Span::ZERO,
+        position: 0,
+    };
+    Some((fault, rungs))
 }
 
 fn localstack(cursor: &Cursor<'_>, on: Option<&Worlds>) -> Option<LocalStackFault> {

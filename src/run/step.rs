@@ -185,7 +185,8 @@ impl Engine {
     }
 
     async fn confirm(&mut self, work: &Work) {
-        let deadline = Instant::now() + self.runner.kit.timing.confirm_within;
+        let limit = faults::confirm_limit(&work.undo).as_duration();
+        let deadline = Instant::now() + self.runner.kit.timing.confirm_within.max(limit);
         loop {
             let seen = self.look_unless_ended(work).await;
             let Some(seen) = seen.filter(|_| self.ending.is_none()) else {

@@ -420,7 +420,7 @@ impl Sim {
         state.in_place().any(|(_, step)| match &step.undo {
             Some(Undo::Simulated(undo)) => undo.fault == fault,
             Some(Undo::LocalStack(_)) => true,
-            None => false,
+            Some(Undo::ChaosMesh(_)) | None => false,
         })
     }
 

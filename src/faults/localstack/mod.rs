@@ -180,7 +180,7 @@ impl FaultDriver for LocalStackDriver {
 fn own(undo: &Undo) -> Result<&LocalStackUndo, Problem> {
     match undo {
         Undo::LocalStack(undo) => Ok(undo),
-        Undo::Simulated(_) => Err(not_ours()),
+        Undo::ChaosMesh(_) | Undo::Simulated(_) => Err(not_ours()),
     }
 }
 

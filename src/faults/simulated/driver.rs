@@ -235,7 +235,7 @@ fn request(direction: Direction, fault: &str, tag: &str) -> Request {
 fn scripted(undo: &Undo) -> Result<&str, Problem> {
     match undo {
         Undo::Simulated(undo) => Ok(&undo.fault),
-        Undo::LocalStack(_) => Err(not_scripted()),
+        Undo::LocalStack(_) | Undo::ChaosMesh(_) => Err(not_scripted()),
     }
 }
 

@@ -12,10 +12,10 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     };
     let (experiment, limits) = (&facts.plan.experiment, &environment.limits);
     let mut found = Vec::new();
-    for (index, step) in experiment.steps.iter().enumerate() {
+    for step in &experiment.steps {
         if step.hold > limits.longest_hold {
             found.push(too_long(
-                format!("steps[{index}].hold"),
+                format!("{}.hold", step.place()),
                 "a hold",
                 step.hold,
                 limits.longest_hold,
@@ -25,7 +25,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
             && latency > limits.longest_latency
         {
             found.push(too_long(
-                format!("steps[{index}].fault.{place}"),
+                format!("{}.fault.{place}", step.place()),
                 "a latency",
                 latency,
                 limits.longest_latency,

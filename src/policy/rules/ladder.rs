@@ -12,7 +12,7 @@ use crate::model::approval::Exception;
 use crate::model::history::{Dose, PastRun};
 use crate::model::outcome::Outcome;
 use crate::model::units::{Percent, Span};
-use crate::plan::Plan;
+use crate::plan::{Plan, Step};
 use crate::policy::document::BlastRadius;
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
@@ -38,24 +38,20 @@ pub(super) struct PlannedDose<'a> {
 
 /// Every dose of a plan, in the order in which they go in.
 pub(super) fn doses(plan: &Plan) -> Vec<PlannedDose<'_>> {
-    let steps = plan.experiment.steps.iter().enumerate();
-    let doses = steps.flat_map(|(step, planned)| {
-        let fault = &planned.fault;
-        let doses = fault.doses();
-        let rungs = doses.len();
-        let doses = doses.into_iter().enumerate();
-        doses.map(move |(rung, dose)| PlannedDose {
-            place: format!("steps[{step}].{}", written_at(fault, rung, rungs)),
+    let doses = plan.experiment.steps.iter().flat_map(|step| {
+        let doses = step.fault.doses().into_iter();
+        doses.map(move |dose| PlannedDose {
+            place: format!("{}.{}", step.place(), written_at(step)),
             dose,
-            fault,
+            fault: &step.fault,
         })
     });
     doses.collect()
 }
 
 /// Where the dose of a fault is written: the widest of its rules, or its blast radius.
-fn written_at(fault: &Fault, rung: usize, rungs: usize) -> String {
-    match fault {
+fn written_at(step: &Step) -> String {
+    match &step.fault {
         Fault::LocalStack(fault) if fault.latency.is_some() => {
             "fault.localstack.latency".to_owned()
         }
@@ -68,8 +64,10 @@ fn written_at(fault: &Fault, rung: usize, rungs: usize) -> String {
             let widest = widest.map_or(0, |(index, _)| index);
             format!("fault.localstack.faults[{widest}].probability")
         }
-        Fault::ChaosMesh(_) if rungs > 1 => format!("blastRadius[{rung}]"),
-        Fault::ChaosMesh(_) => "blastRadius".to_owned(),
+        Fault::ChaosMesh(_) => match step.written.rung {
+            Some(rung) => format!("blastRadius[{rung}]"),
+            None => "blastRadius".to_owned(),
+        },
         Fault::Simulated(_) => "fault".to_owned(),
     }
 }

@@ -17,18 +17,23 @@ pub(super) fn endpoints(plan: &Plan) -> Vec<(String, &str)> {
     if let Some(world) = &plan.experiment.on.localstack {
         add("on.localstack.endpoint".to_owned(), world.endpoint.as_str());
     }
-    for (index, step) in plan.experiment.steps.iter().enumerate() {
+    let steps = &plan.experiment.steps;
+    for step in steps {
         match &step.fault {
             Fault::LocalStack(fault) => {
-                add(format!("steps[{index}].fault.localstack"), &fault.endpoint);
+                add(
+                    format!("{}.fault.localstack", step.place()),
+                    &fault.endpoint,
+                );
             }
             Fault::ChaosMesh(_) | Fault::Simulated(_) => {}
         }
     }
-    for (index, step) in plan.steps.iter().enumerate() {
+    for (written, step) in steps.iter().zip(&plan.steps) {
         let world = &step.prepared.world;
         if world.platform == "localstack" {
-            add(format!("steps[{index}].fault.localstack"), &world.endpoint);
+            let place = format!("{}.fault.localstack", written.place());
+            add(place, &world.endpoint);
         }
     }
     all
@@ -46,10 +51,10 @@ pub(super) fn namespaces(plan: &Plan) -> Vec<(String, &str)> {
         .chain(resolved)
         .map(|namespace| ("on.kubernetes.namespace".to_owned(), namespace))
         .collect();
-    for (index, step) in plan.experiment.steps.iter().enumerate() {
+    for step in &plan.experiment.steps {
         match &step.fault {
             Fault::ChaosMesh(fault) => {
-                let place = format!("steps[{index}].fault.chaosMesh.{}", fault.chaos_kind);
+                let place = format!("{}.fault.chaosMesh.{}", step.place(), fault.chaos_kind);
                 selected(&fault.spec, &place, &mut all);
             }
             Fault::LocalStack(_) | Fault::Simulated(_) => {}
