@@ -12,7 +12,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("clients", &["model"]),
     // Who a cluster is, and the lock of its namespaces. Drivers may know it, it knows no driver.
     ("kubernetes", &["clients", "model"]),
-    ("faults", &["clients", "model"]),
+    ("faults", &["clients", "kubernetes", "model"]),
     ("metrics", &["clients", "model"]),
     // Resolving asks the drivers about the world, which takes the clients.
     (

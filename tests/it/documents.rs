@@ -174,6 +174,8 @@ fn the_example_of_the_manual_means_what_it_says() {
           "name": "slow redis",
           "fault": {
             "chaosMesh": {
+              "context": "staging-eu",
+              "namespace": "checkout",
               "chaosKind": "NetworkChaos",
               "spec": {
                 "action": "delay",
@@ -187,12 +189,15 @@ fn the_example_of_the_manual_means_what_it_says() {
                   }
                 }
               },
-              "blastRadius": [
-                "10%"
-              ]
+              "blastRadius": "10%",
+              "hold": "3m",
+              "position": 0
             }
           },
-          "hold": "3m"
+          "hold": "3m",
+          "written": {
+            "step": 0
+          }
         }
       ],
       "recoveryWithin": "1m"
