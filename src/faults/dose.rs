@@ -44,7 +44,7 @@ fn localstack(fault: &LocalStackFault) -> Dose {
     }
 }
 
-fn chaos_mesh(fault: &ChaosMeshFault) -> Dose {
+pub(super) fn chaos_mesh(fault: &ChaosMeshFault) -> Dose {
     Dose {
         fault: digest(&json!({ "chaosMesh": fault.chaos_kind, "spec": fault.spec })),
         share: fault.blast_radius,

@@ -136,6 +136,8 @@ pub struct Reply {
     pub status: StatusCode,
     /// The object, or a `Status`; null where the answer was no JSON.
     pub body: Value,
+    /// The server's own id for the request (`Audit-Id`).
+    pub audit_id: Option<String>,
     /// What the server warned of: an unknown field that it pruned, a version that will go.
     pub warnings: Vec<String>,
     /// The server's clock; `None`: it does not tell the time.
@@ -250,10 +252,16 @@ async fn read(context: &KubeContext, response: Response<Body>) -> Result<Reply, 
     Ok(Reply {
         status: head.status,
         body: body.unwrap_or_default(),
+        audit_id: audit_id(&head.headers),
         warnings: warnings(&head.headers),
         clock,
         retry_after: retry_after.map(Duration::from_secs),
     })
+}
+
+fn audit_id(headers: &HeaderMap) -> Option<String> {
+    let id = headers.get("audit-id")?.to_str().ok()?;
+    Some(id.to_owned())
 }
 
 /// RFC 7234, 5.5, as API servers write it: `299 - "unknown field \"spec.x\""`.

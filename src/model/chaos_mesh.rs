@@ -38,8 +38,8 @@ pub struct ChaosMeshUndo {
     pub object: Value,
     /// The pods that it names; empty: its kind touches no pods.
     pub targets: Vec<TargetPod>,
-    /// The ids of the records that Chaos Mesh must keep once the fault is in: `ns/pod`, `ns/pod/container`.
-    pub records: Vec<String>,
+    /// The records that Chaos Mesh must keep once the fault is in.
+    pub records: Vec<RecordKey>,
     /// Whether the fault ends in the moment in which it is in: what it did stays done.
     pub one_shot: bool,
     /// The images that the targets had before, where the fault swaps them (pod-failure).
@@ -47,6 +47,16 @@ pub struct ChaosMeshUndo {
     /// `spec.duration`, counted by Chaos Mesh from the creation of the object: it ends the fault where
     /// nobody else does. `None`: a one-shot fault.
     pub duration: Option<Span>,
+}
+
+/// What tells one record of a Chaos Mesh object from another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordKey {
+    /// Which of the kind's selectors picked it: `.`, or `.Target` for the far side of a NetworkChaos.
+    pub selector_key: String,
+    /// `ns/pod`, `ns/pod/container`, `ns/pod/container/path`.
+    pub id: String,
 }
 
 /// A pod, as it was when it was chosen.

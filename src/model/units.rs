@@ -182,6 +182,15 @@ impl Percent {
     pub fn as_ratio(self) -> f64 {
         self.0 / 100.0
     }
+
+    /// How many of so many things the share is, rounded up: at least one of any, never one too many for
+    /// what a float cannot say exactly.
+    pub fn part_of(self, count: usize) -> usize {
+        // Millionths of a percent; the constructors let in nothing below zero.
+        let millionths = (self.0 * 1e6).round() as u128;
+        let part = (count as u128 * millionths).div_ceil(100_000_000);
+        usize::try_from(part).unwrap_or(count)
+    }
 }
 
 impl fmt::Display for Percent {
@@ -473,6 +482,24 @@ impl schemars::JsonSchema for Objective {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_rounded_up_and_never_one_too_many() {
+        for (share, count, part) in [
+            ("25%", 10, 3),
+            ("1%", 3, 1),
+            ("50%", 5, 3),
+            ("10%", 10, 1),
+            ("7%", 100, 7),
+            ("0.1%", 50_000, 50),
+            ("33.3%", 1_000, 333),
+            ("100%", 7, 7),
+            ("100%", 0, 0),
+        ] {
+            let share: Percent = share.parse().unwrap();
+            assert_eq!(share.part_of(count), part, "{share} of {count}");
+        }
+    }
 
     #[test]
     fn spans_read_and_show() {

@@ -4,14 +4,21 @@
 //! writes down the object (`object`, `preparation`); `writes` holds the only requests that change
 //! anything; `sight` looks again. Facts about Chaos Mesh are those of its sources at 2.8.3.
 
+mod answers;
+mod budgets;
+mod defaults;
 mod kinds;
 mod lint;
 mod object;
 mod permissions;
+mod pod;
 mod poison;
 mod preparation;
+mod proof;
 mod readiness;
+mod records;
 mod selection;
+mod selector;
 mod sight;
 mod writes;
 
