@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::answers;
-use super::objects::{Depth, ObjectPath};
+use super::objects::ObjectPath;
 use crate::clients::KubeContext;
 use crate::model::problem::Problem;
 
@@ -102,9 +102,9 @@ impl Resource {
 
     fn accept(&self) -> &'static str {
         match self {
-            Self::Object(path) => path.depth.accept(),
+            Self::Object(path) => path.accept(),
             Self::Version | Self::Namespaces | Self::Namespace(_) | Self::Lease { .. } => {
-                Depth::Whole.accept()
+                "application/json"
             }
         }
     }

@@ -20,17 +20,6 @@ pub enum Depth {
     Metadata,
 }
 
-impl Depth {
-    pub(super) fn accept(self) -> &'static str {
-        match self {
-            Self::Whole => "application/json",
-            Self::Metadata => {
-                "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json"
-            }
-        }
-    }
-}
-
 /// Where an object, or all of a kind, is found at an API server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectPath {
@@ -113,6 +102,20 @@ impl ObjectPath {
             uri.push_str(&format!("?{}", query.finish()));
         }
         uri
+    }
+
+    /// What the answer is to be: a server that is offered a form which does not fit refuses to look for
+    /// another (406).
+    pub(super) fn accept(&self) -> &'static str {
+        match (self.depth, &self.name) {
+            (Depth::Whole, _) => "application/json",
+            (Depth::Metadata, Some(_)) => {
+                "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+            }
+            (Depth::Metadata, None) => {
+                "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+            }
+        }
     }
 
     /// The kind as RBAC calls it: `networkchaos.chaos-mesh.org`, `pods`.

@@ -3,6 +3,7 @@
 mod approvals;
 mod architecture;
 mod arming;
+mod chaos_mesh;
 mod cli;
 mod command;
 mod documents;

@@ -1,6 +1,7 @@
 //! The fakes and the real servers that tests start.
 
 pub mod apiserver;
+pub mod chaos_mesh;
 pub mod delays;
 pub mod engine;
 pub mod events;
