@@ -7,6 +7,9 @@ use proptest::sample::{Index, select};
 
 use super::input::NUMBERS;
 
+/// Longer than the largest input of any target.
+const LONGEST: usize = 4 << 20;
+
 /// What is done to an input; places are shares of its length, so that they fit any.
 #[derive(Debug, Clone)]
 pub enum Change {
@@ -61,6 +64,12 @@ const NESTS: &[(&str, &str)] = &[
     ("<<: *a\n", ""),
 ];
 
+/// No more of it than any input may be long: one change after the other would fill the memory.
+fn repeated(part: &[u8], times: usize) -> Vec<u8> {
+    let most = LONGEST / part.len().max(1);
+    part.repeat(times.min(most))
+}
+
 impl Change {
     /// Any change, with pieces of a language.
     pub fn any(pieces: Vec<&'static str>) -> impl Strategy<Value = Self> {
@@ -110,8 +119,8 @@ impl Change {
             }
             Self::Repeat(at, length, times) => {
                 let at = place(at, input.len());
-                let part = input[at..(at + length).min(input.len())].repeat(*times);
-                put(input, at, &part);
+                let part = input[at..(at + length).min(input.len())].to_vec();
+                put(input, at, &repeated(&part, *times));
             }
             Self::Splice(other, from, length, to) => {
                 let other = other.get(others);
@@ -122,7 +131,7 @@ impl Change {
             Self::LoseLine(at) => drop(input.drain(line(input, at))),
             Self::RepeatLine(at, times) => {
                 let line = line(input, at);
-                let part = input[line.clone()].repeat(*times);
+                let part = repeated(&input[line.clone()], *times);
                 put(input, line.end, &part);
             }
             Self::SwapLines(one, other) => {

@@ -83,6 +83,9 @@ fn is_worth_asking(now: &Now) -> bool {
     }
 }
 
+/// The year 10,000, in seconds since 1970.
+const LATEST: f64 = 253_402_300_800.0;
+
 async fn past_in_time(api: &Api, question: Question<'_>, length: Length) -> Result<Past, Trouble> {
     let asked = timeout(WITHIN, past(api, question, length)).await;
     asked.unwrap_or_else(|_| {
@@ -96,7 +99,11 @@ async fn past(api: &Api, question: Question<'_>, length: Length) -> Result<Past,
     let now = api.instant("time()").await?;
     let now =
         number(&now.opened.data)?.ok_or_else(|| Trouble::passing("it does not tell the time"))?;
-    let start = now.timestamp().floor() as i64 - length.seconds as i64;
+    let now = now.timestamp().floor();
+    if !(0.0..LATEST).contains(&now) {
+        return Err(Trouble::passing("it tells a time that no calendar has"));
+    }
+    let start = now as i64 - length.seconds as i64;
     let mut values = vec![None; length.points as usize];
     let mut ambiguous = None;
     for chunk in length.chunks() {
