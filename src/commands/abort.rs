@@ -1,9 +1,8 @@
 //! `chaos abort`: ends a run from another terminal, by its own engine if that answers.
 
 use super::attending::Attending;
-use super::{Desk, cleaning, conduct, unfinished};
+use super::{Desk, cleaning, conduct, planning, unfinished};
 use crate::cli::AbortArgs;
-use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::journal::{RunEntry, Store};
@@ -19,7 +18,7 @@ pub(super) async fn abort(desk: &Desk, args: &AbortArgs) -> Result<Exit, Failure
     if runs.is_empty() {
         desk.printer.talk("no run is under way here");
     }
-    let clients = Clients::new()?;
+    let clients = planning::own_clients(desk)?;
     let mut attending = Attending {
         desk,
         clients: &clients,

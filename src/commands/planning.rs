@@ -170,6 +170,12 @@ impl Named {
     }
 }
 
+/// The clients of whoever undoes: a run's own record names its context, the person's kubeconfigs have it.
+pub(super) fn own_clients(desk: &Desk) -> Result<Clients, Problem> {
+    let files = KubeconfigFiles::any_of(desk.settings.kubeconfigs.clone());
+    Ok(Clients::new()?.with_kubeconfig(files))
+}
+
 /// The clients of a command that may reach a cluster.
 pub(super) fn clients(desk: &Desk, args: &ClusterArgs) -> Result<Clients, Problem> {
     let files = match &args.kubeconfig {

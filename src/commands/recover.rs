@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::attending::Attending;
-use super::{Desk, cleaning, conduct, leftovers, unfinished};
+use super::{Desk, cleaning, conduct, leftovers, planning, unfinished};
 use crate::cli::RecoverArgs;
-use crate::clients::Clients;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::faults;
@@ -35,7 +34,7 @@ pub(super) async fn recover(desk: &Desk, args: &RecoverArgs) -> Result<Exit, Fai
     }
     let store = desk.store()?;
     let meant = meant(&store, args)?;
-    let clients = Clients::new()?;
+    let clients = planning::own_clients(desk)?;
     let mut attending = Attending {
         desk,
         clients: &clients,

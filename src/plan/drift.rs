@@ -9,6 +9,8 @@ use serde_json::Value;
 use super::resolve::{Plan, PolicyIdentity};
 use super::variables::UsedVariable;
 use crate::faults::Prepared;
+use crate::model::chaos_mesh::{NAME_PLACEHOLDER, RUN_LABEL};
+use crate::model::request::Request;
 use crate::model::target::Target;
 use crate::model::undo::Undo;
 
@@ -153,9 +155,10 @@ impl Found {
             all.values(Topic::Targets, &share(planned), &share(found));
         });
         self.compare(Topic::Requests, &fault_of(planned), &fault_of(found));
-        self.compare(Topic::Requests, &planned.requests, &found.requests);
-        let [planned, found] = [&planned.undo_requests, &found.undo_requests];
-        self.compare(Topic::UndoRequests, planned, found);
+        let [before, now] = [planned, found].map(|one| nameless(one, &one.requests));
+        self.compare(Topic::Requests, &before, &now);
+        let [before, now] = [planned, found].map(|one| nameless(one, &one.undo_requests));
+        self.compare(Topic::UndoRequests, &before, &now);
     }
 
     /// Those that are gone and those that are new; their order means nothing.
@@ -251,6 +254,29 @@ fn filled_in(variables: &BTreeMap<String, UsedVariable>) -> Value {
         (name.clone(), Value::String(told))
     });
     Value::Object(told.collect())
+}
+
+/// Requests without what only a run has: the name of its Chaos Mesh object, and its id on it.
+fn nameless(prepared: &Prepared, requests: &[Request]) -> Vec<Request> {
+    let Undo::ChaosMesh(undo) = &prepared.undo else {
+        return requests.to_vec();
+    };
+    let nameless = |request: &Request| {
+        let mut request = request.clone();
+        if let Some(url) = request.url.strip_suffix(&undo.name) {
+            request.url = format!("{url}{NAME_PLACEHOLDER}");
+        }
+        if let Some(metadata) = request
+            .body
+            .as_mut()
+            .and_then(|body| body.get_mut("metadata"))
+        {
+            metadata["name"] = Value::String(NAME_PLACEHOLDER.to_owned());
+            metadata["labels"][RUN_LABEL] = Value::Null;
+        }
+        request
+    };
+    requests.iter().map(nameless).collect()
 }
 
 /// The fault of a scripted world, which no request tells.

@@ -43,10 +43,8 @@ pub(super) fn written_out(kind: &str, spec: &Map<String, Value>) -> Map<String, 
             entry.or_insert_with(value);
         }
     }
-    match spec {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
+    // It was made as one above.
+    spec.as_object().cloned().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ mod answers;
 mod budgets;
 mod defaults;
 mod kinds;
-mod lint;
 mod object;
 mod permissions;
 mod pod;
@@ -21,9 +20,6 @@ mod selection;
 mod selector;
 mod sight;
 mod writes;
-
-pub use kinds::{ChaosKind, KINDS, kind};
-pub use lint::lint;
 
 use std::time::Duration;
 

@@ -66,13 +66,6 @@ impl Pod {
             .next()
     }
 
-    /// Whether it answers for its readiness.
-    pub(super) fn is_ready(&self) -> bool {
-        let conditions = self.0["status"]["conditions"].as_array();
-        let mut conditions = conditions.into_iter().flatten();
-        conditions.any(|one| one["type"] == "Ready" && one["status"] == "True")
-    }
-
     /// Its labels, of which a PodDisruptionBudget speaks.
     pub(super) fn labels(&self) -> &Value {
         &self.0["metadata"]["labels"]
@@ -217,7 +210,6 @@ mod tests {
         assert_eq!(target.node, "n1");
         assert_eq!(target.containers, Vec::<String>::new());
         assert_eq!(pod().runtime(), Some("containerd"));
-        assert!(pod().is_ready());
         let images: Vec<String> = pod().images().into_iter().map(|one| one.image).collect();
         assert_eq!(images, ["setup:1", "cart:7", "proxy:2"]);
     }

@@ -125,7 +125,7 @@ mod tests {
             "iptables": null,
             "action": "x",
         }});
-        assert_eq!(sources(&object), ["shop/a", "shop/b"]);
+        assert_eq!(sources(&object), ["shop/b", "shop/a"]);
         assert_eq!(sources(&json!({"spec": {}})), Vec::<String>::new());
     }
 

@@ -419,10 +419,12 @@ fn outside(spec: &Value) -> String {
         "diskName",
         "address",
     ];
-    let parts = named.iter().filter_map(|key| match &spec[*key] {
-        Value::Null => None,
-        Value::String(text) => Some(format!("{key} {text}")),
-        other => Some(format!("{key} {other}")),
+    let parts = named.iter().filter_map(|key| {
+        let value = spec.get(*key)?;
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        Some(format!("{key} {text}"))
     });
     let parts: Vec<String> = parts.collect();
     parts.join(", ")

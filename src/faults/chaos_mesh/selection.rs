@@ -70,7 +70,7 @@ pub(super) async fn select(
     let chosen = choose(listed.candidates, share, seed);
     let pods = stream::iter(chosen).map(|one| read(context, one));
     let mut chosen: Vec<Pod> = pods.buffer_unordered(AT_ONCE).try_collect().await?;
-    chosen.sort_by(|one, other| one.id().cmp(&other.id()));
+    chosen.sort_by_key(Pod::id);
     Ok(Selection {
         chosen,
         candidates,

@@ -182,9 +182,9 @@ fn expression((index, value): (usize, &Value)) -> Result<String, Problem> {
     let key = value["key"]
         .as_str()
         .ok_or_else(|| wrong(&place, "has no `key`"))?;
-    let values = match &value["values"] {
-        Value::Null => Vec::new(),
-        given => texts(&format!("expressionSelectors[{index}].values"), given)?,
+    let values = match value.get("values").filter(|values| !values.is_null()) {
+        None => Vec::new(),
+        Some(given) => texts(&format!("expressionSelectors[{index}].values"), given)?,
     };
     let values = values.join(",");
     match value["operator"].as_str() {
@@ -245,7 +245,7 @@ mod tests {
         }));
         assert_eq!(
             selector.list("shop", "Running", None).uri(),
-            "/api/v1/namespaces/shop/pods?fieldSelector=status.phase%3DRunning%2Cspec.nodeName%3Dn1&labelSelector=app%3Dcart%2Ctier+in+%28web%2Capi%29%2C%21old"
+            "/api/v1/namespaces/shop/pods?fieldSelector=status.phase%3DRunning%2Cspec.nodeName%3Dn1&labelSelector=tier+in+%28web%2Capi%29%2C%21old%2Capp%3Dcart"
         );
     }
 

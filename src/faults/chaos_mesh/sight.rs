@@ -1,6 +1,7 @@
 //! Whether a fault is in or out, by what the cluster says now: the object, its records, its targets.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use serde_json::Value;
@@ -192,9 +193,9 @@ async fn images_left(context: &KubeContext, undo: &ChaosMeshUndo) -> Result<Vec<
     let mut left = Vec::new();
     for image in &undo.images {
         let key = (image.namespace.as_str(), image.pod.as_str());
-        if !pods.contains_key(&key) {
+        if let Entry::Vacant(place) = pods.entry(key) {
             let path = ObjectPath::of("v1", "pods").within(key.0).named(key.1);
-            pods.insert(key, kubernetes::get(context, &path).await?);
+            place.insert(kubernetes::get(context, &path).await?);
         }
         let Some(Some(pod)) = pods.get(&key) else {
             continue;

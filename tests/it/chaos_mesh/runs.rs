@@ -32,7 +32,7 @@ async fn a_delay_goes_in_is_proven_and_is_seen_gone() {
     assert_eq!(named.len(), 2);
     assert!(objects[0]["metadata"]["labels"]["managed-by"].is_null());
     assert_eq!(scene.entries().await, 2);
-    run.ended().await.exits(0).prints("HELD");
+    run.ended().await.exits(0).tells("held");
     scene.assert_clean().await;
 }
 
@@ -43,7 +43,7 @@ async fn a_kill_ends_by_its_own_rules() {
     }
     let scene = Scene::new(3, "30%", POD_KILL, Mode::Obeys).await;
     let run = scene.start(&[]).await;
-    run.ended().await.exits(0).prints("HELD");
+    run.ended().await.exits(0).tells("held");
     assert_eq!(scene.pods().await.len(), 2);
     scene.assert_clean().await;
 }
@@ -60,7 +60,7 @@ async fn a_pod_failure_gives_its_images_back() {
         let image = pod["spec"]["containers"][1]["image"].as_str().unwrap();
         assert!(image.contains("pause"), "{image}");
     }
-    run.ended().await.exits(0).prints("HELD");
+    run.ended().await.exits(0).tells("held");
     scene.assert_clean().await;
 }
 
@@ -71,7 +71,7 @@ async fn rungs_are_steps_and_a_wider_one_holds_the_narrower() {
     }
     let scene = Scene::new(4, "[25%, 50%]", DELAY, Mode::Obeys).await;
     let run = scene.start(&[]).await.ended().await.exits(0);
-    run.prints("slow carts (25%)").prints("slow carts (50%)");
+    run.tells("slow carts (25%)").tells("slow carts (50%)");
     scene.assert_clean().await;
 }
 

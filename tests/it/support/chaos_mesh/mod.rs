@@ -1,6 +1,7 @@
 //! A stand-in for the controller of Chaos Mesh 2.8 in one namespace, on a real API server: it selects,
 //! keeps records, kills and breaks pods for real, recovers, drops its finalizer, counts a duration from
 //! the creation of the object, and misbehaves as it is told to.
+#![expect(clippy::unwrap_used, reason = "a test that cannot ask has failed")]
 
 mod cluster;
 mod effects;
@@ -228,19 +229,21 @@ impl Turn<'_> {
         let is_in = record["phase"] == "Injected";
         let (operation, result) = match (desired, is_in) {
             ("Run", false) => {
-                let result = match self.mode {
-                    Mode::NeverInjects => Err("the daemon said no".to_owned()),
-                    Mode::InjectsOnly(count) if in_place >= count => {
-                        Err("no room for one more".to_owned())
-                    }
-                    _ => apply(self.api, self.plural, self.object, record).await,
+                let full = matches!(self.mode, Mode::InjectsOnly(count) if in_place >= count);
+                let result = if self.mode == Mode::NeverInjects {
+                    Err("the daemon said no".to_owned())
+                } else if full {
+                    Err("no room for one more".to_owned())
+                } else {
+                    apply(self.api, self.plural, self.object, record).await
                 };
                 ("Apply", result)
             }
             ("Stop", true) => {
-                let result = match self.mode {
-                    Mode::NeverRecovers => Err("unable to flush ip sets".to_owned()),
-                    _ => recover(self.api, self.plural, self.object, record).await,
+                let result = if self.mode == Mode::NeverRecovers {
+                    Err("unable to flush ip sets".to_owned())
+                } else {
+                    recover(self.api, self.plural, self.object, record).await
                 };
                 ("Recover", result)
             }
