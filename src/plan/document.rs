@@ -86,13 +86,13 @@ pub struct Step {
     pub fault: Fault,
     /// For how long.
     pub hold: Span,
-    /// Where the document has it.
-    #[serde(default)]
-    pub written: Written,
+    /// Where the document has it; `None`: in the same place, as in every plan of a former version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
 }
 
 /// Where a step stands in its document: one that climbs by rungs becomes a step for each.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Written {
     /// Which of the document's steps, counted from 0.
@@ -121,8 +121,10 @@ impl Experiment {
 }
 
 impl Step {
-    /// Its place in the document: `steps[1]`.
-    pub fn place(&self) -> String {
-        format!("steps[{}]", self.written.step)
+    /// Its place in the document, `steps[1]`, where it is the experiment's step of this number, counted
+    /// from 0.
+    pub fn place(&self, position: usize) -> String {
+        let step = self.written.map_or(position, |written| written.step);
+        format!("steps[{step}]")
     }
 }

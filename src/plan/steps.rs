@@ -43,7 +43,14 @@ pub(super) fn read(cursor: &Cursor<'_>, on: Option<&Worlds>) -> Option<Vec<Step>
         .filter_map(|(index, item)| step(item, index, on))
         .collect();
     report_doubles(&items);
-    (steps.len() == items.len()).then(|| steps.concat())
+    (steps.len() == items.len()).then(|| {
+        let mut steps = steps.concat();
+        for (position, step) in steps.iter_mut().enumerate() {
+            let same = |written: &Written| written.step == position && written.rung.is_none();
+            step.written = step.written.filter(|written| !same(written));
+        }
+        steps
+    })
 }
 
 /// One step, or one for each rung of its blast radius: each is judged before the next goes in.
@@ -66,10 +73,10 @@ fn step(cursor: &Cursor<'_>, index: usize, on: Option<&Worlds>) -> Option<Vec<St
         name,
         fault,
         hold,
-        written: Written {
+        written: Some(Written {
             step: index,
             rung: None,
-        },
+        }),
     };
     if rungs.len() < 2 {
         return Some(vec![step]);
@@ -85,7 +92,9 @@ fn step(cursor: &Cursor<'_>, index: usize, on: Option<&Worlds>) -> Option<Vec<St
 fn at_rung(step: &Step, rung: usize, share: Percent) -> Step {
     let mut step = step.clone();
     step.name = format!("{} ({share})", step.name);
-    step.written.rung = Some(rung);
+    if let Some(written) = &mut step.written {
+        written.rung = Some(rung);
+    }
     if let Fault::ChaosMesh(fault) = &mut step.fault {
         fault.blast_radius = share;
     }

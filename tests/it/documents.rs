@@ -194,10 +194,7 @@ fn the_example_of_the_manual_means_what_it_says() {
               "position": 0
             }
           },
-          "hold": "3m",
-          "written": {
-            "step": 0
-          }
+          "hold": "3m"
         }
       ],
       "recoveryWithin": "1m"

@@ -11,7 +11,7 @@ use chaos_gameday::model::history::History;
 use chaos_gameday::model::ids::Digest;
 use chaos_gameday::model::slo::{Reaction, Slo};
 use chaos_gameday::model::units::Span;
-use chaos_gameday::plan::document::{Experiment, GaugedSlo, Step, Worlds, Written};
+use chaos_gameday::plan::document::{Experiment, GaugedSlo, Step, Worlds};
 use chaos_gameday::plan::{DocumentSource, Plan, PlannedStep, StoredPlan};
 use chaos_gameday::policy::{self, Admission, AdmittedPlan};
 use jiff::Timestamp;
@@ -182,7 +182,7 @@ async fn plan(world: Kind, names: &[&str], parts: usize, set: u64) -> Plan {
             name: step,
             fault,
             hold: HOLD,
-            written: Written::default(),
+            written: None,
         });
     }
     let text = "kind: Experiment\n".to_owned();

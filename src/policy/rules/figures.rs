@@ -12,10 +12,10 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
     };
     let (experiment, limits) = (&facts.plan.experiment, &environment.limits);
     let mut found = Vec::new();
-    for step in &experiment.steps {
+    for (position, step) in experiment.steps.iter().enumerate() {
         if step.hold > limits.longest_hold {
             found.push(too_long(
-                format!("{}.hold", step.place()),
+                format!("{}.hold", step.place(position)),
                 "a hold",
                 step.hold,
                 limits.longest_hold,
@@ -25,7 +25,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Found> {
             && latency > limits.longest_latency
         {
             found.push(too_long(
-                format!("{}.fault.{place}", step.place()),
+                format!("{}.fault.{place}", step.place(position)),
                 "a latency",
                 latency,
                 limits.longest_latency,

@@ -38,14 +38,19 @@ pub(super) struct PlannedDose<'a> {
 
 /// Every dose of a plan, in the order in which they go in.
 pub(super) fn doses(plan: &Plan) -> Vec<PlannedDose<'_>> {
-    let doses = plan.experiment.steps.iter().flat_map(|step| {
-        let doses = step.fault.doses().into_iter();
-        doses.map(move |dose| PlannedDose {
-            place: format!("{}.{}", step.place(), written_at(step)),
-            dose,
-            fault: &step.fault,
-        })
-    });
+    let doses = plan
+        .experiment
+        .steps
+        .iter()
+        .enumerate()
+        .flat_map(|(position, step)| {
+            let doses = step.fault.doses().into_iter();
+            doses.map(move |dose| PlannedDose {
+                place: format!("{}.{}", step.place(position), written_at(step)),
+                dose,
+                fault: &step.fault,
+            })
+        });
     doses.collect()
 }
 
@@ -64,7 +69,7 @@ fn written_at(step: &Step) -> String {
             let widest = widest.map_or(0, |(index, _)| index);
             format!("fault.localstack.faults[{widest}].probability")
         }
-        Fault::ChaosMesh(_) => match step.written.rung {
+        Fault::ChaosMesh(_) => match step.written.and_then(|written| written.rung) {
             Some(rung) => format!("blastRadius[{rung}]"),
             None => "blastRadius".to_owned(),
         },

@@ -18,21 +18,21 @@ pub(super) fn endpoints(plan: &Plan) -> Vec<(String, &str)> {
         add("on.localstack.endpoint".to_owned(), world.endpoint.as_str());
     }
     let steps = &plan.experiment.steps;
-    for step in steps {
+    for (position, step) in steps.iter().enumerate() {
         match &step.fault {
             Fault::LocalStack(fault) => {
                 add(
-                    format!("{}.fault.localstack", step.place()),
+                    format!("{}.fault.localstack", step.place(position)),
                     &fault.endpoint,
                 );
             }
             Fault::ChaosMesh(_) | Fault::Simulated(_) => {}
         }
     }
-    for (written, step) in steps.iter().zip(&plan.steps) {
+    for (position, (written, step)) in steps.iter().zip(&plan.steps).enumerate() {
         let world = &step.prepared.world;
         if world.platform == "localstack" {
-            let place = format!("{}.fault.localstack", written.place());
+            let place = format!("{}.fault.localstack", written.place(position));
             add(place, &world.endpoint);
         }
     }
@@ -51,10 +51,14 @@ pub(super) fn namespaces(plan: &Plan) -> Vec<(String, &str)> {
         .chain(resolved)
         .map(|namespace| ("on.kubernetes.namespace".to_owned(), namespace))
         .collect();
-    for step in &plan.experiment.steps {
+    for (position, step) in plan.experiment.steps.iter().enumerate() {
         match &step.fault {
             Fault::ChaosMesh(fault) => {
-                let place = format!("{}.fault.chaosMesh.{}", step.place(), fault.chaos_kind);
+                let place = format!(
+                    "{}.fault.chaosMesh.{}",
+                    step.place(position),
+                    fault.chaos_kind
+                );
                 selected(&fault.spec, &place, &mut all);
             }
             Fault::LocalStack(_) | Fault::Simulated(_) => {}

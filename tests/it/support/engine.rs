@@ -20,7 +20,7 @@ use chaos_gameday::model::state::RunState;
 use chaos_gameday::model::takeover::{Rescuer, Takeover};
 use chaos_gameday::model::undo::Undo;
 use chaos_gameday::model::units::Span;
-use chaos_gameday::plan::document::{Experiment, GaugedSlo, Step, Worlds, Written};
+use chaos_gameday::plan::document::{Experiment, GaugedSlo, Step, Worlds};
 use chaos_gameday::plan::{DocumentSource, Plan, PlannedStep, StoredPlan};
 use chaos_gameday::policy::{self, Admission, AdmittedPlan};
 use chaos_gameday::run::{
@@ -362,10 +362,7 @@ impl Scene {
                 name: (*name).to_owned(),
                 fault,
                 hold: self.hold,
-                written: Written {
-                    step: steps.len(),
-                    rung: None,
-                },
+                written: None,
             });
         }
         let text = "kind: Experiment\n".to_owned();
