@@ -93,6 +93,14 @@ fn usable(fault: &ChaosMeshFault) -> Result<&'static ChaosKind, Problem> {
         return Err(Problem::new(ProblemKind::Invalid, message)
             .hint("`chaos schema` lists the kinds that a fault can have"));
     };
+    if matches!(kind.picks, Picks::Cloud | Picks::Machines) {
+        let message = format!(
+            "a {} breaks things outside of the cluster, which no policy can allow yet",
+            kind.kind
+        );
+        return Err(Problem::new(ProblemKind::Refused, message)
+            .hint("break pods; this version drives the kinds that pick pods"));
+    }
     match kind.defect {
         None => Ok(kind),
         Some(defect) => {
@@ -484,6 +492,37 @@ impl ChaosMeshUndo {
             body: Some(
                 json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}),
             ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::units::Span;
+
+    #[test]
+    fn what_lies_outside_of_the_cluster_and_what_never_works_is_refused() {
+        for (name, usable_now) in [
+            ("NetworkChaos", true),
+            ("PodChaos", true),
+            ("AWSChaos", false),
+            ("AzureChaos", false),
+            ("GCPChaos", false),
+            ("PhysicalMachineChaos", false),
+            ("KernelChaos", false),
+            ("Schedule", false),
+        ] {
+            let fault = ChaosMeshFault {
+                context: None,
+                namespace: None,
+                chaos_kind: name.to_owned(),
+                spec: json!({}),
+                blast_radius: Percent::ALL,
+                hold: Span::ZERO,
+                position: 0,
+            };
+            assert_eq!(usable(&fault).is_ok(), usable_now, "{name}");
         }
     }
 }
