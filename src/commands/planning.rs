@@ -178,11 +178,10 @@ pub(super) fn own_clients(desk: &Desk) -> Result<Clients, Problem> {
 
 /// The clients of a command that may reach a cluster.
 pub(super) fn clients(desk: &Desk, args: &ClusterArgs) -> Result<Clients, Problem> {
-    let files = match &args.kubeconfig {
-        Some(file) => KubeconfigFiles::exactly(file.clone()),
-        None => KubeconfigFiles::any_of(desk.settings.kubeconfigs.clone()),
-    };
-    Ok(Clients::new()?.with_kubeconfig(files))
+    match &args.kubeconfig {
+        Some(file) => Ok(Clients::new()?.with_kubeconfig(KubeconfigFiles::exactly(file.clone()))),
+        None => own_clients(desk),
+    }
 }
 
 /// Loads, resolves, rehearses and judges; writes nothing anywhere.

@@ -169,6 +169,16 @@ pub struct Injection {
     pub result: Result<(), Problem>,
 }
 
+impl Injection {
+    /// Nothing was sent, for this reason.
+    fn unsent(problem: Problem) -> Self {
+        Self {
+            exchanges: Vec::new(),
+            result: Err(problem),
+        }
+    }
+}
+
 /// How long a platform may take to answer a control request, on top of any latency in place.
 pub const ANSWER_WITHIN: Span = Span::from_secs(10);
 

@@ -193,25 +193,22 @@ const PAGE: usize = 500;
 const RESTARTS: usize = 5;
 
 /// Reads all of a kind, page by page; `take` is given each object. Where the server has forgotten the
-/// state that a list goes on from (410), the list begins anew, and `begin` is called before it does.
+/// state that a list goes on from (410), the list begins anew, and `take` is given some of them again.
 ///
 /// # Errors
 /// No answer, a refusal, or a list that never comes to its end.
 pub async fn each(
     context: &KubeContext,
     path: &ObjectPath,
-    mut begin: impl FnMut(),
     mut take: impl FnMut(Value),
 ) -> Result<(), Problem> {
     let first = path.clone().asking("limit", &PAGE.to_string());
     let mut restarts = 0;
     let mut page = first.clone();
-    begin();
     loop {
         let reply = send(context, Verb::List, &page, None, ANSWER_WITHIN).await?;
         if reply.status == StatusCode::GONE && restarts < RESTARTS {
             restarts += 1;
-            begin();
             page = first.clone();
             continue;
         }

@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::units::Span;
-
 /// API group and version of every Chaos Mesh kind (Chaos Mesh 2.x).
 pub const GROUP_VERSION: &str = "chaos-mesh.org/v1alpha1";
 
@@ -36,7 +34,7 @@ pub struct ChaosMeshUndo {
     pub name: String,
     /// The object exactly as it is sent with POST.
     pub object: Value,
-    /// The pods that it names; empty: its kind touches no pods.
+    /// The pods that it names.
     pub targets: Vec<TargetPod>,
     /// The records that Chaos Mesh must keep once the fault is in.
     pub records: Vec<RecordKey>,
@@ -44,9 +42,6 @@ pub struct ChaosMeshUndo {
     pub one_shot: bool,
     /// The images that the targets had before, where the fault swaps them (pod-failure).
     pub images: Vec<ContainerImage>,
-    /// `spec.duration`, counted by Chaos Mesh from the creation of the object: it ends the fault where
-    /// nobody else does. `None`: a one-shot fault.
-    pub duration: Option<Span>,
 }
 
 /// What tells one record of a Chaos Mesh object from another.

@@ -23,11 +23,6 @@ pub enum Target {
     EveryAwsCall,
     /// A pod.
     Pod(TargetPod),
-    /// Something that Chaos Mesh reaches elsewhere: a cloud machine, a physical one.
-    Outside {
-        /// What it is, in words: `EC2 instance i-0abc in eu-west-1`.
-        name: String,
-    },
     /// A thing of a scripted world.
     Simulated {
         /// Its name.
@@ -51,7 +46,6 @@ impl fmt::Display for Target {
             ),
             Self::EveryAwsCall => formatter.write_str("every call to every service"),
             Self::Pod(pod) => write!(formatter, "pod {}/{}", pod.namespace, pod.name),
-            Self::Outside { name } => formatter.write_str(name),
             Self::Simulated { name } => formatter.write_str(name),
         }
     }

@@ -24,14 +24,11 @@ pub(super) async fn check(context: &KubeContext, chosen: &[Pod]) -> Result<Vec<S
             .iter()
             .filter(|pod| pod.namespace() == place)
             .collect();
-        let looked = kubernetes::each(
-            context,
-            &path,
-            || {},
-            |budget| {
-                warnings.extend(exceeded(&budget, &there));
-            },
-        );
+        let looked = kubernetes::each(context, &path, |budget| {
+            let warning = exceeded(&budget, &there);
+            // A list that begins anew tells the same once more.
+            warnings.extend(warning.filter(|warning| !warnings.contains(warning)));
+        });
         match looked.await {
             Ok(()) => {}
             Err(problem) if problem.kind == ProblemKind::Refused => warnings.push(format!(

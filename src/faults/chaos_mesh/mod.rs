@@ -34,6 +34,9 @@ use crate::model::request::{Absence, Proof};
 use crate::model::undo::Undo;
 use crate::model::units::Span;
 
+/// So many objects are read at once.
+const AT_ONCE: usize = 16;
+
 /// How long the API server may take to create or delete an object: three webhooks of Chaos Mesh are
 /// asked on the way, each for 5 s at most.
 const WRITE_WITHIN: Duration = Duration::from_secs(20);
@@ -62,17 +65,18 @@ impl ChaosMeshDriver {
         }
     }
 
-    /// The cluster of an undo, once it says that it is the very one.
+    /// What an undo is about, and its cluster, once that says that it is the very one.
     ///
     /// # Errors
-    /// It cannot be reached, or another cluster answers there.
-    async fn cluster_of(&self, undo: &ChaosMeshUndo) -> Result<KubeContext, Problem> {
+    /// It is no Chaos Mesh fault, its cluster cannot be reached, or another one answers there.
+    async fn reach<'u>(&self, undo: &'u Undo) -> Result<(KubeContext, &'u ChaosMeshUndo), Problem> {
+        let undo = own(undo)?;
         let context = self.clients.kubernetes(undo.context.as_deref()).await?;
         let path = ObjectPath::of("v1", "namespaces").named("kube-system");
         let system = kubernetes::get(&context, &path).await?.unwrap_or_default();
         let uid = system["metadata"]["uid"].as_str().unwrap_or_default();
         if uid == undo.cluster_uid {
-            return Ok(context);
+            return Ok((context, undo));
         }
         let message = format!(
             "another cluster answers at {}: its kube-system has the uid `{uid}`, the plan's `{}`",
@@ -100,41 +104,33 @@ impl FaultDriver for ChaosMeshDriver {
 
     fn inject<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
         Box::pin(async move {
-            let undo = match own(undo) {
-                Ok(undo) => undo,
-                Err(problem) => return nothing_sent(problem),
-            };
-            match self.cluster_of(undo).await {
-                Ok(context) => writes::inject(&context, undo).await,
-                Err(problem) => nothing_sent(problem),
+            match self.reach(undo).await {
+                Ok((context, undo)) => writes::inject(&context, undo).await,
+                Err(problem) => Injection::unsent(problem),
             }
         })
     }
 
     fn confirm<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Proof, Problem>> {
         Box::pin(async move {
-            let undo = own(undo)?;
-            sight::confirm(&self.cluster_of(undo).await?, undo).await
+            let (context, undo) = self.reach(undo).await?;
+            sight::confirm(&context, undo).await
         })
     }
 
     fn revert<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Injection> {
         Box::pin(async move {
-            let undo = match own(undo) {
-                Ok(undo) => undo,
-                Err(problem) => return nothing_sent(problem),
-            };
-            match self.cluster_of(undo).await {
-                Ok(context) => writes::revert(&context, undo).await,
-                Err(problem) => nothing_sent(problem),
+            match self.reach(undo).await {
+                Ok((context, undo)) => writes::revert(&context, undo).await,
+                Err(problem) => Injection::unsent(problem),
             }
         })
     }
 
     fn verify_gone<'a>(&'a self, undo: &'a Undo) -> BoxFuture<'a, Result<Absence, Problem>> {
         Box::pin(async move {
-            let undo = own(undo)?;
-            sight::verify_gone(&self.cluster_of(undo).await?, undo).await
+            let (context, undo) = self.reach(undo).await?;
+            sight::verify_gone(&context, undo).await
         })
     }
 }
@@ -151,11 +147,4 @@ fn not_ours() -> Problem {
         ProblemKind::Invalid,
         "the Chaos Mesh driver takes Chaos Mesh faults only",
     )
-}
-
-fn nothing_sent(problem: Problem) -> Injection {
-    Injection {
-        exchanges: Vec::new(),
-        result: Err(problem),
-    }
 }

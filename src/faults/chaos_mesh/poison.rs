@@ -1,9 +1,10 @@
 //! Targets on which a former fault left something that keeps every other from going in (Chaos Mesh
 //! 2.8, seen on a running controller): found before the fault, with the cure.
 
-use futures_util::future::try_join_all;
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use serde_json::Value;
 
+use super::AT_ONCE;
 use super::kinds::KINDS;
 use crate::clients::KubeContext;
 use crate::kubernetes::{self, ObjectPath};
@@ -20,8 +21,12 @@ pub(super) async fn check(
     internal: &str,
     targets: &[TargetPod],
 ) -> Result<Vec<String>, Problem> {
-    let looks = targets.iter().map(|target| look(context, internal, target));
-    match try_join_all(looks).await {
+    let looks: Vec<_> = targets
+        .iter()
+        .map(|target| look(context, internal, target))
+        .collect();
+    let looks = stream::iter(looks).buffered(AT_ONCE);
+    match looks.try_collect::<Vec<()>>().await {
         Ok(_) => Ok(Vec::new()),
         Err(problem) if problem.kind == ProblemKind::Refused => Ok(vec![format!(
             "whether a former fault left something on the targets was not looked at: {}",

@@ -14,10 +14,11 @@ use super::selector::Selector;
 use super::{WRITE_WITHIN, budgets, defaults, object, permissions, poison, readiness};
 use crate::clients::{Clients, KubeContext};
 use crate::kubernetes::{self, ObjectPath, Verb, identify};
-use crate::model::chaos_mesh::{ChaosMeshUndo, GROUP_VERSION, RecordKey, TargetPod};
+use crate::model::chaos_mesh::{
+    ChaosMeshUndo, ContainerImage, GROUP_VERSION, RecordKey, TargetPod,
+};
 use crate::model::cluster::Cluster;
 use crate::model::problem::{Problem, ProblemKind};
-use crate::model::request::Request;
 use crate::model::target::Target;
 use crate::model::undo::Undo;
 use crate::model::units::Percent;
@@ -39,8 +40,8 @@ struct Step<'a> {
     owner: &'a Owner,
     kind: &'static ChaosKind,
     cluster: Cluster,
-    /// Whom it hits; `None`: its kind hits no pods.
-    chosen: Option<Selection>,
+    /// Whom it hits.
+    chosen: Selection,
     /// The far side of a NetworkChaos.
     far: Option<Selection>,
 }
@@ -55,15 +56,15 @@ pub(super) async fn prepare(
     let context = clients.kubernetes(fault.context.as_deref()).await?;
     let named = (fault.context.as_deref(), fault.namespace.as_deref());
     let cluster = identify(clients, named.0, named.1).await?;
-    let mut step = Step {
+    let (chosen, far) = choose(&context, fault, &cluster.namespace).await?;
+    let step = Step {
         fault,
         owner,
         kind,
         cluster,
-        chosen: None,
-        far: None,
+        chosen,
+        far,
     };
-    step.choose(&context).await?;
     let pods = step.pods();
     let daemon_for = match kind.needs_daemon(step.action()) {
         true => pods,
@@ -111,6 +112,40 @@ fn usable(fault: &ChaosMeshFault) -> Result<&'static ChaosKind, Problem> {
     }
 }
 
+/// Whom it hits, and the far side of a NetworkChaos.
+async fn choose(
+    context: &KubeContext,
+    fault: &ChaosMeshFault,
+    namespace: &str,
+) -> Result<(Selection, Option<Selection>), Problem> {
+    let seed = dose::chaos_mesh(fault).fault;
+    let selector = Selector::read(namespace, &fault.spec["selector"])?;
+    let chosen = select(context, &selector, fault.blast_radius, seed.as_str()).await?;
+    if fault.chaos_kind != "NetworkChaos" {
+        return Ok((chosen, None));
+    }
+    refuse_host_network(&chosen)?;
+    let target = &fault.spec["target"];
+    if target.is_null() {
+        return Ok((chosen, None));
+    }
+    let far = far_side(context, target, namespace, seed.as_str()).await?;
+    Ok((chosen, Some(far)))
+}
+
+/// `target` of a NetworkChaos: the peers that the fault is about.
+async fn far_side(
+    context: &KubeContext,
+    target: &Value,
+    namespace: &str,
+    seed: &str,
+) -> Result<Selection, Problem> {
+    let selector = Selector::read(namespace, &target["selector"])
+        .map_err(|problem| within("target", problem))?;
+    let found = select(context, &selector, far_share(target)?, seed).await;
+    found.map_err(|problem| within("target", problem))
+}
+
 impl Step<'_> {
     fn action(&self) -> Option<&str> {
         self.fault.spec["action"].as_str()
@@ -124,45 +159,8 @@ impl Step<'_> {
         self.kind.picks_with(self.action())
     }
 
-    async fn choose(&mut self, context: &KubeContext) -> Result<(), Problem> {
-        let namespace = self.cluster.namespace.clone();
-        match self.picks() {
-            Picks::Cloud | Picks::Machines => return Ok(()),
-            Picks::Pods | Picks::Containers | Picks::Volumes => {}
-        }
-        let seed = dose::chaos_mesh(self.fault).fault;
-        let selector = Selector::read(&namespace, &self.fault.spec["selector"])?;
-        let share = self.fault.blast_radius;
-        let chosen = select(context, &selector, share, seed.as_str()).await?;
-        if self.kind.kind == "NetworkChaos" {
-            refuse_host_network(&chosen)?;
-            self.far = self.far_side(context, seed.as_str()).await?;
-        }
-        self.chosen = Some(chosen);
-        Ok(())
-    }
-
-    /// `target` of a NetworkChaos: the peers that the fault is about.
-    async fn far_side(
-        &self,
-        context: &KubeContext,
-        seed: &str,
-    ) -> Result<Option<Selection>, Problem> {
-        let target = &self.fault.spec["target"];
-        if target.is_null() {
-            return Ok(None);
-        }
-        let selector = Selector::read(&self.cluster.namespace, &target["selector"])
-            .map_err(|problem| within("target", problem))?;
-        let share = far_share(target)?;
-        let found = select(context, &selector, share, seed).await;
-        found.map(Some).map_err(|problem| within("target", problem))
-    }
-
     fn pods(&self) -> &[Pod] {
-        self.chosen
-            .as_ref()
-            .map_or(&[], |chosen| chosen.chosen.as_slice())
+        &self.chosen.chosen
     }
 
     fn container_names(&self) -> Vec<&str> {
@@ -197,12 +195,11 @@ impl Step<'_> {
 
     fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        let sides = [("", &self.chosen), ("the far side: ", &self.far)];
-        for (side, selection) in sides {
-            let left_out = selection.iter().flat_map(|one| &one.left_out);
-            let left_out: Vec<&str> = left_out.map(String::as_str).collect();
-            if !left_out.is_empty() {
-                warnings.push(format!("{side}left out: {}", left_out.join(", ")));
+        let far = self.far.as_ref().map(|far| ("the far side: ", far));
+        for (side, selection) in [("", &self.chosen)].into_iter().chain(far) {
+            if !selection.left_out.is_empty() {
+                let left_out = selection.left_out.join(", ");
+                warnings.push(format!("{side}left out: {left_out}"));
             }
         }
         if self.kind.kind == "NetworkChaos"
@@ -221,13 +218,11 @@ impl Step<'_> {
     fn spec(&self, targets: &[TargetPod]) -> Result<Map<String, Value>, Problem> {
         let given = self.fault.spec.as_object().cloned().unwrap_or_default();
         let mut spec = defaults::written_out(self.kind.kind, &given);
-        if self.chosen.is_some() {
-            for key in OURS {
-                spec.remove(key);
-            }
-            spec.insert("selector".to_owned(), object::selector(targets));
-            spec.insert("mode".to_owned(), json!("all"));
+        for key in OURS {
+            spec.remove(key);
         }
+        spec.insert("selector".to_owned(), object::selector(targets));
+        spec.insert("mode".to_owned(), json!("all"));
         if self.far.is_some() {
             let far = object::selector(&self.far_targets()?);
             spec.insert("target".to_owned(), json!({"selector": far, "mode": "all"}));
@@ -291,12 +286,11 @@ impl Step<'_> {
             records: self.records(&targets)?,
             one_shot: self.is_one_shot(),
             images: self.images(),
-            duration: (!self.is_one_shot()).then(|| object::duration(self.fault.hold)),
             targets: targets.clone(),
         };
         Ok(Prepared {
             world: self.cluster.world(),
-            targets: self.shown_targets(targets),
+            targets: targets.into_iter().map(Target::Pod).collect(),
             blast_radius: self.blast_radius(),
             summaries: vec![summary(self.fault)],
             requests: vec![undo.create_request()],
@@ -306,28 +300,16 @@ impl Step<'_> {
         })
     }
 
-    fn shown_targets(&self, targets: Vec<TargetPod>) -> Vec<Target> {
-        if self.chosen.is_some() {
-            return targets.into_iter().map(Target::Pod).collect();
-        }
-        vec![Target::Outside {
-            name: outside(&self.fault.spec),
-        }]
-    }
-
     fn blast_radius(&self) -> String {
-        let Some(chosen) = &self.chosen else {
-            return "outside of the cluster".to_owned();
-        };
-        let count = chosen.chosen.len();
-        let noun = match chosen.candidates {
+        let (count, candidates) = (self.pods().len(), self.chosen.candidates);
+        let noun = match candidates {
             1 => "pod",
             _ => "pods",
         };
-        format!("{count} of {} {noun}", chosen.candidates)
+        format!("{count} of {candidates} {noun}")
     }
 
-    fn images(&self) -> Vec<crate::model::chaos_mesh::ContainerImage> {
+    fn images(&self) -> Vec<ContainerImage> {
         match self.action() {
             Some("pod-failure") => self.pods().iter().flat_map(Pod::images).collect(),
             Some(_) | None => Vec::new(),
@@ -412,32 +394,6 @@ fn refuse_host_network(chosen: &Selection) -> Result<(), Problem> {
     ))
 }
 
-/// What a kind that hits no pods hits.
-fn outside(spec: &Value) -> String {
-    let named = [
-        "awsRegion",
-        "ec2Instance",
-        "volumeID",
-        "project",
-        "zone",
-        "instance",
-        "subscriptionID",
-        "resourceGroupName",
-        "vmName",
-        "diskName",
-        "address",
-    ];
-    let parts = named.iter().filter_map(|key| {
-        let value = spec.get(*key)?;
-        let text = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        Some(format!("{key} {text}"))
-    });
-    let parts: Vec<String> = parts.collect();
-    parts.join(", ")
-}
-
 /// Why the cluster would not take the object.
 fn untenable(
     context: &KubeContext,
@@ -462,37 +418,6 @@ fn untenable(
         )
         .hint("correct the fault's spec; where it says `is forbidden on namespace`, we lack `create` there"),
         _ => kubernetes::refused(context, Verb::Create, path, reply),
-    }
-}
-
-impl ChaosMeshUndo {
-    fn url(&self, name: Option<&str>) -> String {
-        let path = ObjectPath::of(GROUP_VERSION, &self.plural).within(&self.namespace);
-        let path = match name {
-            Some(name) => path.named(name),
-            None => path.asking("fieldValidation", "Strict"),
-        };
-        format!("{}{}", self.server, path.uri())
-    }
-
-    /// The literal request that puts it in.
-    pub(super) fn create_request(&self) -> Request {
-        Request {
-            method: "POST".to_owned(),
-            url: self.url(None),
-            body: Some(self.object.clone()),
-        }
-    }
-
-    /// The literal request that takes it out.
-    pub(super) fn delete_request(&self) -> Request {
-        Request {
-            method: "DELETE".to_owned(),
-            url: self.url(Some(&self.name)),
-            body: Some(
-                json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}),
-            ),
-        }
     }
 }
 

@@ -33,9 +33,6 @@ pub(super) fn prove(undo: &ChaosMeshUndo, seen: &Seen) -> Proof {
         return proof((0, planned), vec![format!("{} {why}", undo.shown())]);
     }
     let records = records::of(object);
-    if undo.records.is_empty() {
-        return outside(undo, &records);
-    }
     let mut lines = Vec::new();
     let mut carried = Vec::new();
     for key in &undo.records {
@@ -77,24 +74,6 @@ fn some(ids: &[&str]) -> String {
         true => format!("{} and {} more", ids[..LINES].join(", "), ids.len() - LINES),
         false => ids.join(", "),
     }
-}
-
-/// A kind that picks no pods: its records are named as its controller likes.
-fn outside(undo: &ChaosMeshUndo, records: &[Record<'_>]) -> Proof {
-    let planned = records.len().max(1);
-    let in_place = records
-        .iter()
-        .filter(|record| is_done(undo, record))
-        .count();
-    let mut lines: Vec<String> = records
-        .iter()
-        .filter(|record| !is_done(undo, record))
-        .map(|record| reason(&record.key().id, Some(record)))
-        .collect();
-    if lines.is_empty() {
-        lines.push(format!("{}: {in_place} records Injected", undo.shown()));
-    }
-    proof((in_place, planned), lines)
 }
 
 fn is_done(undo: &ChaosMeshUndo, record: &Record<'_>) -> bool {

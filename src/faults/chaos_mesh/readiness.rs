@@ -73,7 +73,7 @@ async fn everywhere(
     path: &ObjectPath,
 ) -> Result<Option<Vec<Value>>, Problem> {
     let mut all = Vec::new();
-    let listed = kubernetes::each(context, path, || {}, |object| all.push(object)).await;
+    let listed = kubernetes::each(context, path, |object| all.push(object)).await;
     match listed {
         Ok(()) => Ok(Some(all)),
         Err(problem) if problem.kind == ProblemKind::Refused => Ok(None),

@@ -7,15 +7,13 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use super::AT_ONCE;
 use super::pod::Pod;
 use super::selector::Selector;
 use crate::clients::KubeContext;
 use crate::kubernetes::{self, ObjectPath};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::units::Percent;
-
-/// So many pods are read at once.
-const AT_ONCE: usize = 16;
 
 /// Phases of a pod in which no fault gets into it.
 const NOT_RUNNING: [&str; 4] = ["Pending", "Succeeded", "Failed", "Unknown"];
@@ -98,10 +96,11 @@ async fn list(context: &KubeContext, selector: &Selector) -> Result<Listed, Prob
     let mut listed = Listed::default();
     for namespace in &selector.namespaces {
         for node in &nodes {
-            for phase in NOT_RUNNING.iter().chain(&["Running"]) {
-                let path = selector.list(namespace, phase, node.as_deref());
-                let wanted = selector.wants_phase(phase);
-                list_phase(context, selector, (&path, phase, wanted), &mut listed).await?;
+            for phase in NOT_RUNNING.into_iter().chain(["Running"]) {
+                if selector.wants_phase(phase) {
+                    let path = selector.list(namespace, phase, node.as_deref());
+                    list_phase(context, selector, (&path, phase), &mut listed).await?;
+                }
             }
         }
     }
@@ -111,42 +110,35 @@ async fn list(context: &KubeContext, selector: &Selector) -> Result<Listed, Prob
 async fn list_phase(
     context: &KubeContext,
     selector: &Selector,
-    (path, phase, wanted): (&ObjectPath, &str, bool),
+    (path, phase): (&ObjectPath, &str),
     listed: &mut Listed,
 ) -> Result<(), Problem> {
     // A list that begins anew finds the same pods once more: both are sets.
-    kubernetes::each(
-        context,
-        path,
-        || {},
-        |pod| {
-            let metadata = &pod["metadata"];
-            let (Some(namespace), Some(name)) =
-                (metadata["namespace"].as_str(), metadata["name"].as_str())
-            else {
-                return;
-            };
-            if !selector.has_annotations(metadata) {
+    kubernetes::each(context, path, |pod| {
+        let metadata = &pod["metadata"];
+        let (Some(namespace), Some(name)) =
+            (metadata["namespace"].as_str(), metadata["name"].as_str())
+        else {
+            return;
+        };
+        if !selector.has_annotations(metadata) {
+            return;
+        }
+        let why = match (phase, metadata["deletionTimestamp"].is_null()) {
+            ("Running", true) => {
+                listed.candidates.insert(Candidate {
+                    namespace: namespace.to_owned(),
+                    name: name.to_owned(),
+                });
                 return;
             }
-            let why = match (phase, metadata["deletionTimestamp"].is_null()) {
-                ("Running", true) if wanted => {
-                    listed.candidates.insert(Candidate {
-                        namespace: namespace.to_owned(),
-                        name: name.to_owned(),
-                    });
-                    return;
-                }
-                (_, false) => "on its way out",
-                (other, true) => other,
-            };
-            if wanted {
-                listed
-                    .left_out
-                    .insert(format!("{namespace}/{name} ({why})"));
-            }
-        },
-    )
+            (_, false) => "on its way out",
+            (other, true) => other,
+        };
+        listed
+            .left_out
+            .insert(format!("{namespace}/{name} ({why})"));
+    })
     .await
 }
 
@@ -162,7 +154,7 @@ async fn nodes(context: &KubeContext, selector: &Selector) -> Result<Vec<Option<
         let found = |node: Value| {
             nodes.extend(node["metadata"]["name"].as_str().map(str::to_owned));
         };
-        kubernetes::each(context, &path, || {}, found).await?;
+        kubernetes::each(context, &path, found).await?;
     }
     Ok(nodes.into_iter().map(Some).collect())
 }

@@ -8,15 +8,12 @@ use serde_json::Value;
 
 use super::kinds::kind;
 use super::proof::{Pods, Seen, prove};
-use super::{poison, records, writes};
+use super::{AT_ONCE, poison, records, writes};
 use crate::clients::KubeContext;
 use crate::kubernetes::{self, ObjectPath};
 use crate::model::chaos_mesh::{ChaosMeshUndo, GROUP_VERSION, TargetPod};
 use crate::model::problem::{Problem, ProblemKind};
 use crate::model::request::{Absence, Continuity, Proof};
-
-/// So many objects are read at once.
-const AT_ONCE: usize = 16;
 
 /// More pods than these are read by a list.
 const READ_ONE_BY_ONE: usize = 32;
@@ -78,21 +75,16 @@ async fn listed(context: &KubeContext, targets: &[TargetPod]) -> Result<Pods, Pr
     let mut pods = Pods::new();
     for (place, targets) in by_place {
         let path = ObjectPath::of("v1", "pods").within(place).metadata();
-        kubernetes::each(
-            context,
-            &path,
-            || {},
-            |pod| {
-                let metadata = &pod["metadata"];
-                let (Some(name), Some(uid)) = (metadata["name"].as_str(), metadata["uid"].as_str())
-                else {
-                    return;
-                };
-                if targets.iter().any(|target| target.name == name) {
-                    pods.insert((place.to_owned(), name.to_owned()), uid.to_owned());
-                }
-            },
-        )
+        kubernetes::each(context, &path, |pod| {
+            let metadata = &pod["metadata"];
+            let (Some(name), Some(uid)) = (metadata["name"].as_str(), metadata["uid"].as_str())
+            else {
+                return;
+            };
+            if targets.iter().any(|target| target.name == name) {
+                pods.insert((place.to_owned(), name.to_owned()), uid.to_owned());
+            }
+        })
         .await?;
     }
     Ok(pods)

@@ -84,7 +84,7 @@ pub(super) async fn revert(context: &KubeContext, undo: &ChaosMeshUndo) -> Injec
     };
     let result = match there["metadata"]["deletionTimestamp"].is_null() {
         true => sending.delete(undo, &path, &there).await,
-        false => sending.nudge(undo, &path).await,
+        false => sending.nudge(undo, &path, &there).await,
     };
     sending.over(result)
 }
@@ -97,6 +97,29 @@ pub(super) fn collection(undo: &ChaosMeshUndo) -> ObjectPath {
 /// Where the object is.
 pub(super) fn path_of(undo: &ChaosMeshUndo) -> ObjectPath {
     collection(undo).named(&undo.name)
+}
+
+impl ChaosMeshUndo {
+    /// The literal request that puts it in.
+    pub(super) fn create_request(&self) -> Request {
+        let path = collection(self).asking("fieldValidation", "Strict");
+        Request {
+            method: "POST".to_owned(),
+            url: format!("{}{}", self.server, path.uri()),
+            body: Some(self.object.clone()),
+        }
+    }
+
+    /// The literal request that takes it out.
+    pub(super) fn delete_request(&self) -> Request {
+        Request {
+            method: "DELETE".to_owned(),
+            url: format!("{}{}", self.server, path_of(self).uri()),
+            body: Some(
+                json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}),
+            ),
+        }
+    }
 }
 
 /// Whether an object of its name is the one that this undo is about: our run's label stands on it.
@@ -172,9 +195,15 @@ impl<'a> Sending<'a> {
         }
     }
 
-    async fn nudge(&mut self, undo: &ChaosMeshUndo, path: &ObjectPath) -> Result<(), Problem> {
-        let nudge = crate::model::ids::Digest::of(format!("{:?}", Instant::now()).as_bytes());
-        let patch = json!({"metadata": {"annotations": {NUDGE: nudge.as_str()}}});
+    async fn nudge(
+        &mut self,
+        undo: &ChaosMeshUndo,
+        path: &ObjectPath,
+        there: &Value,
+    ) -> Result<(), Problem> {
+        // Another one each time, as each change makes it.
+        let nudge = &there["metadata"]["resourceVersion"];
+        let patch = json!({"metadata": {"annotations": {NUDGE: nudge}}});
         let request = Request {
             method: "PATCH".to_owned(),
             url: undo.delete_request().url,

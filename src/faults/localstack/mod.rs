@@ -142,7 +142,7 @@ impl FaultDriver for LocalStackDriver {
                         .inject(undo)
                         .await
                 }
-                Err(problem) => nothing_sent(problem),
+                Err(problem) => Injection::unsent(problem),
             }
         })
     }
@@ -163,7 +163,7 @@ impl FaultDriver for LocalStackDriver {
                         .revert(undo)
                         .await
                 }
-                Err(problem) => nothing_sent(problem),
+                Err(problem) => Injection::unsent(problem),
             }
         })
     }
@@ -189,11 +189,4 @@ fn not_ours() -> Problem {
         ProblemKind::Invalid,
         "the LocalStack driver takes LocalStack faults only",
     )
-}
-
-fn nothing_sent(problem: Problem) -> Injection {
-    Injection {
-        exchanges: Vec::new(),
-        result: Err(problem),
-    }
 }

@@ -31,7 +31,6 @@ fn undo(names: &[&str]) -> ChaosMeshUndo {
         records: names.iter().map(key).collect(),
         one_shot: false,
         images: Vec::new(),
-        duration: None,
     }
 }
 
