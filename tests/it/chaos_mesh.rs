@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::cli::approve;
+use crate::cli::approved_plan;
 use crate::support::chaos_mesh::{Mode, StandIn, install, pod};
 use crate::support::kubernetes::{ControlPlane, User};
 use crate::support::process::{Place, Running};
@@ -86,18 +86,11 @@ recovery: {{within: 5s}}
     }
 
     fn log_in(&self, user: &User) {
-        let folder = self.place.home().join(".kube");
-        std::fs::create_dir_all(&folder).unwrap();
-        let text = self.plane.kubeconfig(CONTEXT, None, user);
-        std::fs::write(folder.join("config"), text).unwrap();
+        self.plane.log_in(&self.place, CONTEXT, user);
     }
 
     async fn approved_plan(&self, args: &[&str]) -> String {
-        let args = [&["plan", "-q", "game.yaml"], args].concat();
-        let planned = self.place.chaos(&args).await.exits(0);
-        let plan = planned.stdout.trim().to_owned();
-        approve(&self.place, &plan);
-        plan
+        approved_plan(&self.place, args).await
     }
 
     /// Plans, approves and starts.

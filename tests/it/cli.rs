@@ -212,6 +212,15 @@ pub(crate) fn approve(place: &Place, plan: &str) {
     keep(place, approval);
 }
 
+/// Plans `game.yaml` with these arguments and approves it; returns the plan's id.
+pub(crate) async fn approved_plan(place: &Place, args: &[&str]) -> String {
+    let args = [&["plan", "-q", "game.yaml"], args].concat();
+    let planned = place.chaos(&args).await.exits(0);
+    let plan = planned.stdout.trim().to_owned();
+    approve(place, &plan);
+    plan
+}
+
 /// Keeps an approval as `chaos approve` does.
 fn keep(place: &Place, approval: Approval) {
     let sealed = SealedApproval::seal(approval, None);

@@ -5,7 +5,7 @@ use chaos_gameday::kubernetes::lease::NAME;
 use serde_json::{Value, json};
 
 use super::unique;
-use crate::cli::{FAULT_IS_IN, approve, experiment};
+use crate::cli::{FAULT_IS_IN, approved_plan, experiment};
 use crate::support::kubernetes::{ControlPlane, User, is_in_full, is_missing};
 use crate::support::localstack::Misfit;
 use crate::support::process::{Ended, Place, Running};
@@ -56,18 +56,11 @@ impl<'p> Scene<'p> {
 
     /// From now on this is the current context.
     fn log_in(&self, context: &str, user: &User) {
-        let folder = self.place.home().join(".kube");
-        std::fs::create_dir_all(&folder).unwrap();
-        let text = self.plane.kubeconfig(context, None, user);
-        std::fs::write(folder.join("config"), text).unwrap();
+        self.plane.log_in(&self.place, context, user);
     }
 
     async fn approved_plan(&self, args: &[&str]) -> String {
-        let args = [&["plan", "-q", "game.yaml"], args].concat();
-        let planned = self.place.chaos(&args).await.exits(0);
-        let plan = planned.stdout.trim().to_owned();
-        approve(&self.place, &plan);
-        plan
+        approved_plan(&self.place, args).await
     }
 
     /// Plans, approves and starts.

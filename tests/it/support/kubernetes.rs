@@ -21,6 +21,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::{MutexGuard, OnceCell};
 
+use super::process::Place;
+
 const READY_WITHIN: Duration = Duration::from_secs(90);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// The programs that have to be there.
@@ -302,6 +304,14 @@ impl ControlPlane {
         kubeconfig(context, namespace, &cluster, &user)
     }
 
+    /// From now on this is the current context of whoever works in a place.
+    pub fn log_in(&self, place: &Place, context: &str, user: &User) {
+        let folder = place.home().join(".kube");
+        std::fs::create_dir_all(&folder).unwrap();
+        let text = self.kubeconfig(context, None, user);
+        std::fs::write(folder.join("config"), text).unwrap();
+    }
+
     /// The client that the program itself would have.
     pub async fn context(&self, user: &User) -> KubeContext {
         self.clients("test", user)
@@ -318,20 +328,7 @@ impl ControlPlane {
 
     /// Sends a request as the administrator. `body` null: none.
     pub async fn request(&self, method: &str, path: &str, body: &Value) -> Value {
-        let body = match body.is_null() {
-            true => Vec::new(),
-            false => body.to_string().into_bytes(),
-        };
-        let kind = match method {
-            "PATCH" => "application/merge-patch+json",
-            _ => "application/json",
-        };
-        let request = http::Request::builder()
-            .method(method)
-            .uri(path)
-            .header("content-type", kind)
-            .body(body)
-            .unwrap();
+        let request = request_of(method, path, body);
         let context = self.context(&User::Admin).await;
         let answer = context.client().request(request).await;
         answer.unwrap_or_else(|why| panic!("{method} {path}: {why:?}"))
@@ -394,6 +391,24 @@ impl ControlPlane {
         static WAITING: OnceLock<Child> = OnceLock::new();
         WAITING.get_or_init(|| shell.spawn().unwrap());
     }
+}
+
+/// A request to an API server. `body` null: none.
+pub fn request_of(method: &str, path: &str, body: &Value) -> http::Request<Vec<u8>> {
+    let body = match body.is_null() {
+        true => Vec::new(),
+        false => body.to_string().into_bytes(),
+    };
+    let kind = match method {
+        "PATCH" => "application/merge-patch+json",
+        _ => "application/json",
+    };
+    http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("content-type", kind)
+        .body(body)
+        .unwrap()
 }
 
 /// Clients that know the current context of a kubeconfig of this text, which is read at once.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use crate::support::kubernetes::{ControlPlane, User};
+use crate::support::kubernetes::{ControlPlane, User, request_of};
 
 /// Where the CRDs of Chaos Mesh lie. Those of another place: `CHAOS_MESH_CRDS`.
 #[expect(
@@ -175,20 +175,7 @@ impl Api {
     }
 
     pub(super) async fn send(&self, method: &str, path: &str, body: &Value) -> Option<Value> {
-        let body = match body.is_null() {
-            true => Vec::new(),
-            false => body.to_string().into_bytes(),
-        };
-        let kind = match method {
-            "PATCH" => "application/merge-patch+json",
-            _ => "application/json",
-        };
-        let request = http::Request::builder()
-            .method(method)
-            .uri(path)
-            .header("content-type", kind)
-            .body(body)
-            .unwrap();
+        let request = request_of(method, path, body);
         self.client.request(request).await.ok()
     }
 
